@@ -10,10 +10,10 @@ import { isUrlHost, STAND_IN_HOST } from "./request_url.ts";
 import type { FetchFunction } from "./server.ts";
 
 /**
- * Makes a function that never fails: if `handle` throws, or returns no `Response` or one that
- * cannot be sent, the client is told `500`, and `onError` the cause. `handle` gets a URL that
- * parses and has the path of the request target, and no CONNECT. A handler of `createHandler` does
- * all this itself: its `answer` is called instead, and given the connection too.
+ * Makes a function that never fails. If `handle` throws, returns no `Response`, or returns one that
+ * cannot be sent, the client gets a `500`, and `onError` the cause. `handle` gets a URL that parses
+ * and has the path of the request target; it never gets CONNECT. A handler made by `createHandler`
+ * does all this itself, so its `answer` is called instead, with the connection.
  */
 export function guard(
   handle: FetchFunction,
@@ -42,7 +42,7 @@ export function guard(
   };
 }
 
-/** Reports an error and answers 500; for the runtime too, if it cannot send a response. */
+/** Reports an error and answers 500. The runtime also calls it if it cannot send a response. */
 export function failed(
   error: unknown,
   onError: (error: unknown) => void,
@@ -52,11 +52,11 @@ export function failed(
 }
 
 /**
- * Deno 2.9 writes `http://`, the `Host` as it came and the target one after the other: `Host: a b`
- * makes a URL that does not parse, `Host: x/v1/pets?` one with another path (denoland/deno#29872).
- * For such a `Host` Bun 1.4 writes the target alone (oven-sh/bun#33721). The `Host` stays in the
- * header, for `handle` to refuse. Can go if tests/adapters/http/fetch_server_test.ts passes without
- * it on Deno and Bun.
+ * Deno 2.9 concatenates `http://`, the `Host` as it was sent, and the target: `Host: a b` makes a
+ * URL that does not parse, `Host: x/v1/pets?` one with another path (denoland/deno#29872). For such
+ * a `Host` Bun 1.4 uses the target alone (oven-sh/bun#33721). The `Host` stays in the header, for
+ * `handle` to refuse. Can go if tests/adapters/http/fetch_server_test.ts passes without it on Deno
+ * and Bun.
  */
 function makeUrlSafe(request: Request): void {
   const host = request.headers.get("host");
@@ -65,8 +65,8 @@ function makeUrlSafe(request: Request): void {
   const prefix = `http://${host}`;
   const target = url.startsWith(prefix) ? url.slice(prefix.length) : url;
   if (!target.startsWith("/")) return;
-  // Not a new Request: that cannot be made of every method (TRACE: Fetch, "forbidden method"), and
-  // Deno 2.9 warns that its signal aborts after each answer (denoland/deno#34397).
+  // Not a new Request: it cannot have every method (TRACE: Fetch, "forbidden method"), and Deno 2.9
+  // warns that its signal aborts after each answer (denoland/deno#34397).
   Object.defineProperty(request, "url", {
     value: `http://${STAND_IN_HOST}${target}`,
   });

@@ -6,19 +6,19 @@ import {
   checkNames,
 } from "../../core/options.ts";
 
-/** Answers a request. It may throw or reject: the client is then told `500`, and no more. */
+/** Answers a request. If it throws or rejects, the client gets a `500` and no details. */
 export type FetchFunction = (request: Request) => Response | Promise<Response>;
 
-/** Settings that every `serve` takes. */
+/** Settings that every `serve` accepts. */
 export interface ServeOptions {
-  /** TCP port, 0 to 65535. 0 takes any free one. Default: 8000. */
+  /** TCP port, 0 to 65535. 0 picks a free one. Default: 8000. */
   readonly port?: number;
   /** Address to listen on. `0.0.0.0` or `::` opens it to the network. Default: `127.0.0.1`. */
   readonly hostname?: string;
   /**
-   * Called with what the fetch function threw, or if it returned no `Response` that can be sent; on
-   * Deno and Node also if a response body fails, which Bun 1.4 reports itself. Its own errors are
-   * ignored. Default: `console.error`.
+   * Receives what the fetch function throws, or an error if it returns no `Response` that can be
+   * sent. On Deno and Node it also receives the error of a response body that fails; Bun 1.4
+   * reports that itself. Its own errors are ignored. Default: `console.error`.
    *
    * @example Collect errors
    * ```ts
@@ -43,13 +43,13 @@ export interface Server {
   readonly hostname: string;
   /** The TCP port it listens on; never 0. */
   readonly port: number;
-  /** Its origin, such as `http://127.0.0.1:8000`: no slash at the end. */
+  /** Its origin, such as `http://127.0.0.1:8000`, without a slash at the end. */
   readonly url: string;
   /**
-   * Stops accepting, closes idle connections, and is fulfilled once every request that had arrived
-   * is answered in full, except that what was pipelined behind another may be dropped; on Deno 2.9
-   * not before clients that were answered early have sent the rest of their body, or left. May be
-   * called more than once.
+   * Stops accepting connections, closes idle ones, and resolves once every request that had arrived
+   * is answered in full. Requests pipelined behind another may be dropped. On Deno 2.9, clients
+   * that were answered early must first send the rest of their body, or leave. May be called more
+   * than once.
    */
   close(): Promise<void>;
 }
@@ -57,8 +57,8 @@ export interface Server {
 /**
  * Fills in the defaults.
  *
- * @param others the names of other options that there are.
- * @throws {TypeError} if an option is unknown or of a wrong kind.
+ * @param others the names of the adapter's own options.
+ * @throws {TypeError} if an option is unknown or has the wrong type.
  * @throws {RangeError} if the port is out of range.
  */
 export function readServeOptions(
@@ -81,7 +81,7 @@ export function checkHandle(handle: unknown): void {
   );
 }
 
-/** Makes the {@linkcode Server} of an address; calls `close` once at most. */
+/** Makes the {@linkcode Server} of an address; calls `close` at most once. */
 export function listening(
   { hostname, port }: Pick<Server, "hostname" | "port">,
   close: () => Promise<void>,
@@ -103,13 +103,13 @@ const LISTEN_REASONS: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: "this machine does not have that address",
   EACCES: "this user may not use that port",
   ENOTFOUND: "the host is unknown",
-  // On Bun 1.4. Can go if `Bun.serve` with the hostname 256.1.1.1 throws ENOTFOUND.
+  // Bun 1.4. Can go if `Bun.serve` with the hostname 256.1.1.1 throws ENOTFOUND.
   EINVAL: "the host is unknown",
 };
 
 /**
- * Says in one way, whatever the runtime, why a server cannot listen. Its `cause` is the runtime's
- * error.
+ * Explains why a server cannot listen, in the same words on every runtime. Its `cause` is the
+ * runtime's error.
  */
 export function listenError(
   hostname: string,
@@ -119,8 +119,8 @@ export function listenError(
   const { code, message } = Object(cause) as Partial<
     Error & { readonly code: string }
   >;
-  // On Deno 2.9 these have no code. Can go if the errors of `Deno.serve` with the hostnames
-  // 256.1.1.1 and "a b" do.
+  // On Deno 2.9 these errors have no code. Can go if those of `Deno.serve` with the hostnames
+  // 256.1.1.1 and "a b" have one.
   const isUnknown = /lookup address|invalid host/.test(String(message));
   const reason = LISTEN_REASONS[isUnknown ? "ENOTFOUND" : String(code)] ??
     message ?? String(cause);

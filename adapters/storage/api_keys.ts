@@ -7,7 +7,7 @@ import type {
 } from "../../core/keys/issued_keys.ts";
 import { API_KEY_COLUMNS, toApiKeyRecord } from "./stored_row.ts";
 
-/** The action of a look-up. */
+/** The name of a look-up in messages. */
 export const FIND = "check API key";
 
 /** Runs a statement and resolves to its rows. `action` names it in messages. */
@@ -26,8 +26,8 @@ const RETURNING = `RETURNING ${API_KEY_COLUMNS}`;
  * Makes a storage that keeps the records in the table `api_keys`.
  *
  * @param read runs a query.
- * @param write runs a change; one after the other, whichever process they come from.
- * @param findRow finds the row with a digest, if `read` is not to do that.
+ * @param write runs a change. Changes run one after the other, whichever process they come from.
+ * @param findRow finds the row with a digest. Default: `read` does.
  */
 export function apiKeyStorage(
   read: Run,

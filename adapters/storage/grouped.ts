@@ -1,12 +1,12 @@
 /**
  * Groups operations that arrive in one turn of the event loop: they share one write to disk, or one
- * round trip. Every request arrives in a task of its own, so a microtask would gather nothing. Once
- * as many items wait as `maxGroup`, they are sent at once, whatever their sizes, because on Node a
- * turn may take seconds. Nothing joins a group once it is sent, so a read sees all that was
- * acknowledged before it arrived.
+ * round trip. Every request arrives in its own task, so a microtask would collect nothing. Once
+ * `maxGroup` items wait they are sent at once, whatever their sizes, because on Node a turn may
+ * take seconds. Nothing joins a group once it is sent, so a read sees all that was acknowledged
+ * before it arrived.
  *
- * While nothing gathers, as with one client, an operation does not wait for the end of its turn,
- * which would take up to a fifth of the processor time of a request.
+ * While operations arrive one at a time, as with one client, they do not wait for the end of their
+ * turn, which would take up to a fifth of the processor time of a request.
  */
 
 import { setImmediate } from "node:timers";
@@ -17,24 +17,28 @@ import { closedError } from "./pet_database.ts";
 export interface GroupedOptions<Item, Result> {
   /** Names the operation in messages: `create pet`. */
   readonly action: string;
-  /** Runs a group. Results are in order; an `Error` fails its own item, a rejection every item. */
+  /**
+   * Runs a group. Results are in order. An `Error` fails only its item; a rejection fails every
+   * item.
+   */
   send(group: readonly Item[]): Promise<readonly (Result | Error)[]>;
   /** Waiting items with the same key are sent once. Default: each is sent. */
   readonly keyOf?: (item: Item) => unknown;
   /** The size of an item. Default: 1. */
   readonly sizeOf?: (item: Item) => number;
-  /** The maximum size of a group; a larger item goes alone. */
+  /** The maximum size of a group; a larger item is sent alone. */
   readonly maxGroup: number;
   /** The maximum number of waiting items; any more are refused. Default: 10000. */
   readonly maxQueue?: number;
-  /** The longest that an item waits to be sent, in ms; then it is refused. Default: 2000. */
+  /** How long an item may wait to be sent, in ms, before it is refused. Default: 2000. */
   readonly maxWait?: number;
-  /** The maximum number of groups under way; a third only if others may hang. Default: 1. */
+  /** The maximum number of groups under way. A third starts only if others may hang. Default: 1. */
   readonly maxUnderWay?: number;
-  /** True if it pays to wait for items with the same key only. Default: for any others. */
+  /** True if only items with the same key are worth waiting for. Default: any items are. */
   readonly gathersEqual?: boolean;
   /**
-   * True if what arrives in the turn of a group waits for its end, even if that was a lone item.
+   * True if what arrives in the same turn as a group, even one with a single item, waits for the
+   * end of the turn.
    */
   readonly onePerTurn?: boolean;
 }
@@ -42,7 +46,7 @@ export interface GroupedOptions<Item, Result> {
 export interface Grouped<Item, Result> {
   /** Resolves to the result of `item`. */
   run(item: Item): Promise<Result>;
-  /** Refuses further items; resolves once all that were accepted are settled. */
+  /** Refuses further items; resolves once all accepted items are settled. */
   close(): Promise<void>;
 }
 
@@ -59,8 +63,8 @@ const TICK = 20;
 const PATIENCE = 100;
 
 /**
- * After this many items in a row that nobody joined, none waits until the clock next reaches a
- * multiple of `PATIENCE`.
+ * After this many items in a row that no other joined, items are sent without waiting, until the
+ * clock next reaches a multiple of `PATIENCE`.
  */
 const MAX_ALONE = 16;
 
@@ -73,22 +77,24 @@ export function grouped<Item, Result>(
   const { keyOf = () => undefined, sizeOf = () => 1 } = options;
   const refusal = (reason: string) =>
     new StorageError("unavailable", `Cannot ${action}: overloaded (${reason})`);
-  /** The waiting items, in order of arrival, and those that have a key by it. */
+  /** The waiting items in order of arrival, and by key those that have one. */
   const queue: Waiting<Item, Result>[] = [];
   const byKey = new Map<unknown, Waiting<Item, Result>>();
-  /** Set if the queue is to be sent at the end of this turn. */
+  /** Set if the queue will be sent at the end of this turn. */
   let endOfTurn: ReturnType<typeof setImmediate> | undefined;
-  /** How many items in a row nobody joined. */
+  /** How many items in a row were not joined by another. */
   let alone = 0;
   /** When each group under way was sent, by the clock; ascending. */
   const sentAt: number[] = [];
-  /** The time in ms, in ticks. A turn that takes a second is one tick: it makes nothing late. */
+  /**
+   * Time in ms, counted in ticks. A turn that takes a second is one tick, so it makes no item late.
+   */
   let clock = 0;
   let ticking: ReturnType<typeof setInterval> | undefined;
   /** Set by `close()`; resolved when nothing waits and nothing is under way. */
   let closing: PromiseWithResolvers<void> | undefined;
 
-  /** Takes items out of the queue up to the first that is not wanted. */
+  /** Removes items from the queue, up to the first that is not wanted. */
   function dequeue(isWanted: (next: Waiting<Item, Result>) => boolean) {
     const end = queue.findIndex((next) => !isWanted(next));
     const taken = queue.splice(0, end < 0 ? queue.length : end);
@@ -123,7 +129,7 @@ export function grouped<Item, Result>(
   function sendGroups(): void {
     endOfTurn = undefined;
     while (queue.length > 0 && sentAt.length < maxUnderWay) {
-      // Beside two or more, another starts only once the second newest may hang.
+      // With two or more under way, another starts only once the second newest may hang.
       if (clock - (sentAt.at(-2) ?? -Infinity) < PATIENCE) break;
       let sum = 0;
       sendGroup(dequeue(({ size }) => (sum += size) <= maxGroup));

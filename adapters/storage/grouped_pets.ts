@@ -32,12 +32,12 @@ export interface GroupedPetsOptions {
   readonly get: GroupedOptions<PetId, Pet | undefined>["send"];
   /** Reads pages of frozen pets. */
   readonly list: GroupedOptions<PageRequest, Page>["send"];
-  /** The limits of reads. `maxGroup` is in rows. */
+  /** Limits on reads. `maxGroup` is in rows. */
   readonly reads: Pick<
     GroupedOptions<never, never>,
     "maxGroup" | "maxUnderWay" | "maxWait"
   >;
-  /** True if several pages cost as much together as apart. */
+  /** True if reading several pages together saves nothing. */
   readonly gathersEqualPages?: boolean;
 }
 
@@ -49,7 +49,7 @@ export function groupedPets(
     action: "create pet",
     send: create,
     maxGroup: MAX_CREATES,
-    onePerTurn: true, // SQLite commits within the turn: the next may join others
+    onePerTurn: true, // SQLite commits within the turn, so the next creates can form a group
   });
   const gets = grouped({
     ...reads,
@@ -78,7 +78,7 @@ export function groupedPets(
       if (earlier !== undefined) {
         return earlier.then((pet) => ({ ...pet, replayed: true }));
       }
-      // Frozen before any of those who share it can change it.
+      // Frozen before any caller that shares it can change it.
       const created = creates.run(create).then((pet) => Object.freeze(pet));
       const forget = () => void underWay.delete(key);
       underWay.set(key, created);

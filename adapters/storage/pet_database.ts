@@ -1,4 +1,4 @@
-/** What databases have in common: they store pets and issued API keys, and refuse alike. */
+/** What databases share: they store pets and issued API keys, and refuse in the same words. */
 
 import type { ApiKeyStorage } from "../../core/keys/issued_keys.ts";
 import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
@@ -9,19 +9,19 @@ export interface PetDatabase extends PetStorage {
   readonly apiKeys: ApiKeyStorage;
 }
 
-/** The default time that an idempotency key is kept, in ms: 24 hours. */
+/** How long an idempotency key is kept by default, in ms: 24 hours. */
 export const DEFAULT_RETENTION = 86_400_000;
 
-/** The reason to refuse a database that is only read and lacks tables, or columns of them. */
+/** The reason to refuse a database that is only read and lacks tables or columns. */
 export const NO_TABLES =
   "it lacks tables or columns of this program, which a server adds when it starts; nothing was changed";
 
-/** How connections to a database are. It stands here so that only PostgreSQL needs types of `pg`. */
+/** Counts of connections to a database. It is here so that only PostgreSQL needs types of `pg`. */
 export interface PoolCounts {
   readonly open: number;
   /** Statements and transactions that wait for a connection. */
   readonly waiting: number;
-  /** Connections that ended or stopped answering, since the pool was made. */
+  /** Connections that ended or stopped answering since the pool was made. */
   readonly lost: number;
 }
 
@@ -40,7 +40,7 @@ export function assertVersion(version: number, known: number): void {
   );
 }
 
-/** Makes the refusal of a storage that is closed; `action` is, for example, `get pet`. */
+/** Makes the error of a closed storage; `action` is, for example, `get pet`. */
 export function closedError(action: string): StorageError {
   return new StorageError(
     "unavailable",

@@ -1,11 +1,12 @@
 /** The tables, in SQLite's SQL. */
 
 /**
- * The version of the tables: raise it when {@linkcode TABLES} changes, unless it only gets columns.
+ * The version of the tables. Raise it when {@linkcode TABLES} changes, unless only columns are
+ * added.
  */
 export const SCHEMA_VERSION = 1;
 
-/** Creates the tables. AUTOINCREMENT makes sure that the id of a deleted row is never reused. */
+/** Creates the tables. AUTOINCREMENT ensures that the id of a deleted row is never reused. */
 export const TABLES: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS pets (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -32,7 +33,7 @@ export const TABLES: readonly string[] = [
       ON idempotency_keys (created)`,
 ];
 
-/** Adds the columns of {@linkcode TABLES} that came later, to a table `api_keys` without them. */
+/** Adds the later columns of {@linkcode TABLES} to a table `api_keys` that lacks them. */
 export const NEW_COLUMNS: readonly string[] = [
   "ALTER TABLE api_keys ADD COLUMN expires INTEGER",
   "ALTER TABLE api_keys ADD COLUMN last_used INTEGER",

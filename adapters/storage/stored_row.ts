@@ -1,4 +1,4 @@
-/** Makes pets and keys of rows. Only checked values are stored, so they are not checked again. */
+/** Makes pets and keys from rows. Only checked values are stored, so they are not checked again. */
 
 import type { ApiKeyRecord } from "../../core/keys/issued_keys.ts";
 import type { Pet, PetId, PetStatus } from "../../core/pets/pet.ts";
@@ -15,7 +15,7 @@ const STATUSES: readonly PetStatus[] = ["available", "pending", "sold"];
 /** The columns that {@linkcode toPet} reads, in its order. */
 export const PET_COLUMNS = "id, name, category_id, status";
 
-/** Makes a pet of a row of {@linkcode PET_COLUMNS}. It is frozen, because callers may share it. */
+/** Makes a pet from a row of {@linkcode PET_COLUMNS}. Frozen, because callers may share it. */
 export function toPet(row: unknown): Pet {
   type Row = readonly [PetId, string, bigint, bigint | number];
   const [id, name, categoryId, code] = row as Row;
@@ -29,7 +29,7 @@ export function toPet(row: unknown): Pet {
 /** The columns that {@linkcode toApiKeyRecord} reads. */
 export const API_KEY_COLUMNS = "id, name, created, revoked, expires, last_used";
 
-/** Makes the record of an API key of a row of {@linkcode API_KEY_COLUMNS}. */
+/** Makes the record of an API key from a row of {@linkcode API_KEY_COLUMNS}. */
 export function toApiKeyRecord(row: unknown): ApiKeyRecord {
   type Time = bigint | number | null;
   type Row = readonly [bigint, string, bigint, Time, Time, Time];

@@ -3,7 +3,7 @@
 /** A table. Rows are read in the order of its first column, which is its key. */
 export interface Table {
   readonly name: string;
-  /** Names its rows in messages. */
+  /** The name of its rows in messages. */
   readonly plural: string;
   readonly columns: readonly string[];
   /** What to do if the table already has a row with the same key. */
@@ -58,21 +58,21 @@ export type Query = (
 
 /** A database that is open to be copied. */
 export interface Transfer {
-  /** Is the same for every address of the same database. */
+  /** The same for every address of the same database. */
   readonly identity: string;
   readonly read: Query;
   /** Changes a table in its own transaction, while nobody else can add rows to it. */
   readonly write: Query;
-  /** Returns SQL that reads a column. It may return text as bytes, which may be invalid UTF-8. */
+  /** Returns SQL that reads a column, perhaps as bytes: stored text may be invalid UTF-8. */
   select(column: string): string;
-  /** SQL that reads the members of a JSON object, its only value, as columns `key` and `value`. */
+  /** SQL that reads the members of its parameter, a JSON object, as columns `key` and `value`. */
   readonly jsonMembers: string;
-  /** Returns SQL that reads the greatest id that a table ever assigned, or 0. */
+  /** Returns SQL that reads the highest id that a table ever assigned, or 0. */
   selectLastGiven(table: Table): string;
-  /** Makes the table assign only ids above `id`, and above all that it ever assigned. */
+  /** Makes the table assign only ids above `id`, and above all that it has assigned. */
   continueAfter(table: Table, id: bigint): Promise<void>;
   close(): Promise<void>;
 }
 
-/** How to open a database. Missing tables are created for `write`, and refused for `read`. */
+/** How to open a database. Missing tables are created for `write`, and an error for `read`. */
 export type Access = "read" | "write";

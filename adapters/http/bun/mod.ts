@@ -24,15 +24,15 @@ interface BunServer {
   stop(closeActiveConnections?: boolean): Promise<void>;
 }
 
-/** Pause between two looks of a closing server at its open requests, in ms. */
+/** How often a closing server checks for open requests, in ms. */
 const CLOSING_INTERVAL = 10;
 
 /** Settings of {@linkcode serve} on Bun. */
 export interface BunServeOptions extends ServeOptions {
   /**
-   * The longest request body, in bytes: 1 or more; beyond it Bun answers `413` without a body.
-   * Default: 1048576 (1 MiB), since Bun reads up to this much of what a fetch function leaves
-   * unread. Its own default is 128 MiB.
+   * Maximum size of a request body in bytes, at least 1. Bun answers a larger one with `413`,
+   * without a body. Default: 1048576 (1 MiB), because Bun reads up to this much of a body that a
+   * fetch function leaves unread. Bun's own default is 128 MiB.
    */
   readonly maxRequestBodySize?: number;
 }
@@ -48,9 +48,9 @@ export interface BunServeOptions extends ServeOptions {
  * ```
  *
  * @param handle any fetch function, such as `createHandler` returns.
- * @param options where to listen, and how long a body may be.
- * @returns fulfilled once it listens; rejected if it cannot, for instance because the port is
- * taken.
+ * @param options where to listen, and how large a body may be.
+ * @returns the server, once it listens. Rejects if it cannot, for example because the port is in
+ * use.
  */
 export async function serve(
   handle: FetchFunction,
@@ -72,8 +72,8 @@ export async function serve(
     const server = Bun.serve({
       port,
       hostname,
-      // In seconds. After its default of 10, Bun cuts off an answer that has not begun (its
-      // document Server, idleTimeout; oven-sh/bun#13712).
+      // In seconds. With its default of 10, Bun closes a connection whose answer has not begun by
+      // then (its document Server, idleTimeout; oven-sh/bun#13712).
       idleTimeout: 30,
       maxRequestBodySize,
       // In development, the default unless NODE_ENV is production, Bun shows errors to the client
@@ -84,7 +84,7 @@ export async function serve(
       // without it.
       reusePort: false,
       fetch: guard(handle, onError),
-      // For a response that cannot be sent, such as one already read.
+      // For a response that cannot be sent, such as one whose body was already read.
       error: (error: unknown) => failed(error, onError),
     });
     return listening(server, () => closeBunServer(server));
@@ -94,9 +94,9 @@ export async function serve(
 }
 
 /**
- * Stops listening; fulfilled once every request is answered in full. Bun's `stop()` alone waits for
- * clients that have sent half a request, and for ever (seen in Bun 1.4.5; oven-sh/bun#37074 means
- * it to). `stop(true)` alone would cut off answers. Can go if
+ * Stops listening; resolves once every request is answered in full. Bun's `stop()` alone waits for
+ * ever for clients that have sent half a request (seen in Bun 1.4.5; intended, says
+ * oven-sh/bun#37074). `stop(true)` alone would cut off answers. Can go if
  * tests/adapters/http/fetch_server_test.ts passes on Bun with `stop()` alone.
  */
 async function closeBunServer(server: BunServer): Promise<void> {

@@ -20,13 +20,12 @@ import {
 
 export type { FetchFunction, ServeOptions, Server } from "../server.ts";
 
-/** Pause before a server that stopped listening tries again, in ms. */
+/** Pause before a server that stopped listening is restarted, in ms. */
 const RESTART_INTERVAL = 100;
 /** Stops closer together than this are reported once, in ms. */
 const ONE_EVENT = 10_000;
 /**
- * The most servers that stopped listening and are kept; connections of older ones are closed when
- * idle.
+ * How many servers that stopped listening are kept. Older ones close their connections when idle.
  */
 const MAX_STOPPED = 64;
 
@@ -43,8 +42,8 @@ const MAX_STOPPED = 64;
  *
  * @param handle any fetch function, such as `createHandler` returns.
  * @param options where to listen.
- * @returns fulfilled once it listens; rejected if it cannot, for instance because the port is
- * taken.
+ * @returns the server, once it listens. Rejects if it cannot, for example because the port is in
+ * use.
  */
 export async function serve(
   handle: FetchFunction,
@@ -53,9 +52,9 @@ export async function serve(
   checkHandle(handle);
   const { port, hostname, onError } = readServeOptions(options);
   const answer = guard(handle, onError);
-  // Requests with a body: until they are answered, `shutdown()` would take the body away (seen in
-  // Deno 2.9; denoland/deno#36809). Can go if tests/adapters/http/deno/mod_test.ts passes without
-  // it. They are counted, because `finally()` on each answer made a create take 1.07 times its
+  // The number of unanswered requests that may have a body: `shutdown()` would cut the body off
+  // (seen in Deno 2.9; denoland/deno#36809). Can go if tests/adapters/http/deno/mod_test.ts passes
+  // without it. A counter, because `finally()` on each answer made a create take 1.07 times as much
   // processor time.
   let uploads = 0;
   const { promise: noUploads, resolve } = Promise.withResolvers<void>();
@@ -64,7 +63,7 @@ export async function serve(
   };
   let isClosed = false;
 
-  /** The server that listens, then those that stopped: they still answer their open connections. */
+  /** The listening server, then those that stopped, which still answer their open connections. */
   const servers: Deno.HttpServer<Deno.NetAddr>[] = [];
   let stopped = -Infinity;
 
@@ -72,9 +71,9 @@ export async function serve(
     const server = Deno.serve({
       port,
       hostname,
-      // Deno would print the address, which is for the caller to do.
+      // Otherwise Deno prints the address, which is up to the caller.
       onListen: () => {},
-      // For a response that cannot be sent, such as one already read.
+      // For a response that cannot be sent, such as one whose body was already read.
       onError: (error) => failed(error, onError),
     }, (request, info) => {
       if (isClosed) return toResponse(shuttingDown);
@@ -86,8 +85,8 @@ export async function serve(
     });
     servers.unshift(server);
     for (const old of servers.splice(MAX_STOPPED)) void old.shutdown();
-    // Out of file descriptors, Deno 2.9 stops listening for good (denoland/deno#10148). Remove the
-    // restart code once tests/lab/faults/descriptors_fault.ts passes without it.
+    // When file descriptors run out, Deno 2.9 stops listening for good (denoland/deno#10148).
+    // Remove the restart code once tests/lab/faults/descriptors_fault.ts passes without it.
     server.finished.catch((cause: Error) => {
       const isNews = performance.now() - stopped > ONE_EVENT;
       stopped = performance.now();
@@ -106,7 +105,7 @@ export async function serve(
     try {
       start(addr.port);
     } catch {
-      setTimeout(startAgain, RESTART_INTERVAL); // no descriptor for this either
+      setTimeout(startAgain, RESTART_INTERVAL); // still no descriptor
     }
   }
 

@@ -15,7 +15,7 @@ export function announcesBody(req: NodeMessage): boolean {
   return findField(req.rawHeaders, "transfer-encoding") !== null;
 }
 
-/** Reads a body as a `ReadBody` of the core does, without a web stream. */
+/** The core's `ReadBody` on Node, without a web stream. */
 export async function readBody(
   exchange: Exchange,
   limits: BodyLimits,
@@ -24,12 +24,12 @@ export async function readBody(
   const { req, res, awaitsContinue } = exchange;
   const pieces = new Pieces(limits);
   if (!announcesBody(req)) return pieces.bytes;
-  // Another parser has read it, as `express.json()` does, or makes text of its bytes.
+  // Another parser, such as `express.json()`, has read it, or decodes its bytes to text.
   if (req.readableDidRead || req.readableEncoding !== null) throw readBefore();
   if (req.destroyed) return cutShort;
   if (awaitsContinue && !res.headersSent) res.writeContinue();
   if (length === req.readableLength) {
-    // It came along with the header, and needs no timer.
+    // It arrived with the header, so it needs no timer.
     let chunk: Uint8Array | null;
     // The last call returns null, and ends the request for Node.
     while ((chunk = req.read()) !== null) {
@@ -55,7 +55,7 @@ export async function readBody(
       end(pieces.bytes);
     };
     const onClose = (): void => end(cutShort);
-    // What comes after `end` is discarded, because the request goes on flowing.
+    // What arrives after `end` is discarded, because the request keeps flowing.
     req.on("data", onData).on("end", onEnd).on("close", onClose).resume();
   });
 }

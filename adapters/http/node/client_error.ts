@@ -1,6 +1,5 @@
 /**
- * Answers of a Node server where there is no request: to bytes that are not HTTP, and to slow
- * clients.
+ * Answers of a Node server without a request: to bytes that are not HTTP, and to slow clients.
  */
 
 import { STATUS_CODES } from "node:http";
@@ -41,13 +40,13 @@ export function clientErrorListener() {
 
 /** Closes a connection, with a refusal if no answer is under way there. */
 export function refuse(socket: Socket, refusal: Refusal): void {
-  // Node 26 leaves the sockets of CONNECT without a listener, and an error without one ends the
-  // process (same function as above). Can go if tests/adapters/http/node/node_test.ts passes
+  // Node 26 leaves the sockets of CONNECT without a listener, and an error without a listener ends
+  // the process (same function as above). Can go if tests/adapters/http/node/node_test.ts passes
   // without it.
   socket.on("error", () => {});
   const current = currentResponse(socket);
   if (current?.req.complete) {
-    // A request before this one is still to be answered; nothing may come between.
+    // An earlier request is still being answered; nothing may be written in between.
     current.shouldKeepAlive = false;
     current.once("close", () => socket.destroySoon());
     return;

@@ -3,7 +3,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Http2Stream } from "node:http2";
 
-/** A request; of HTTP/2 if it has a stream. */
+/** A request. If it has a stream, it is an HTTP/2 request. */
 export type NodeMessage = IncomingMessage & {
   readonly stream?: Http2Stream;
 };
@@ -14,7 +14,7 @@ export interface Exchange {
   /** True if the client sends its body only when told so (RFC 9110 §10.1.1). */
   readonly awaitsContinue: boolean;
   /**
-   * The server, if it is ours; once it stops listening, connections are closed after their
+   * The server, if it is ours. Once it stops listening, connections are closed after their
    * response.
    */
   readonly server?: Server | undefined;

@@ -1,7 +1,7 @@
 /**
- * The values of a field in order, joined by a comma and a space; `null` if it is absent. `raw` has
- * names and values in turn; Node's `req.headers` drops a second `Authorization` or `Host` (its
- * document HTTP, `message.headers`), which a service must see.
+ * Returns the values of a field in order, joined by a comma and a space; `null` if it is absent.
+ * `raw` has names and values in turn. Node's `req.headers` drops a second `Authorization` or `Host`
+ * (its document HTTP, `message.headers`), which a service must see.
  */
 export function findField(raw: readonly string[], name: string): string | null {
   let found: string | null = null;

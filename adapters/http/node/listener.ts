@@ -1,4 +1,4 @@
-/** A handler as a request listener of Node's `http.Server`. */
+/** Turns a handler into a request listener of Node's `http.Server`. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Handler, isHandler } from "../../../core/handler.ts";
@@ -19,7 +19,7 @@ import { send } from "./send.ts";
 export type NodeListener = (req: IncomingMessage, res: ServerResponse) => void;
 
 /**
- * Makes the listener of a handler, for a server of ours or any other. It makes no `Request` and
+ * Makes the listener of a handler, for our own server or any other. It creates no `Request` and no
  * `Response`, which would cost as much as the rest of a small request.
  */
 export function createListener(
@@ -32,19 +32,19 @@ export function createListener(
   async function ask(exchange: Exchange): Promise<Answer> {
     const { req } = exchange;
     const { method, rawHeaders, socket } = req;
-    // To build a `Headers` takes 20 times as long as to look up a field.
+    // Building a `Headers` takes 20 times as long as looking up a field.
     const get = (name: string) => findField(rawHeaders, name);
     const host = get("host");
     const scheme = "encrypted" in socket ? "https" : "http";
-    // Express and its like remove the prefix of a mount from `url`, and keep the whole here
+    // Frameworks such as Express remove the prefix of a mount from `url`, and keep the whole here
     // (Express 5's document of `req.originalUrl`).
     const { originalUrl = req.url }: IncomingMessage & {
       readonly originalUrl?: string;
     } = req;
-    // The service checks the Host itself, before it looks at the URL.
+    // The service itself checks the Host before the URL.
     const authority = host ?? STAND_IN_HOST;
     const url = requestUrl(scheme, authority, String(originalUrl));
-    // A request without Host must be refused, except for HTTP/1.0 (RFC 9112 §3.2).
+    // An HTTP/1.1 request without Host must be refused (RFC 9112 §3.2).
     if (url === undefined || (host === null && req.httpVersion === "1.1")) {
       return badRequest;
     }
@@ -68,7 +68,7 @@ export function createListener(
         const statusText = "Internal Server Error";
         await send(internalError, exchange, statusText);
       }
-      // If the client went away, an AbortError says no more than that.
+      // Not worth reporting: an AbortError because the client went away.
       const isDeparture = exchange.req.socket.destroyed &&
         error instanceof DOMException && error.name === "AbortError";
       if (!isDeparture) report(() => onError(error));
@@ -100,9 +100,10 @@ export function createListener(
  *
  * @param handle what `createHandler` returns. Other fetch functions are served by libraries such as
  * srvx.
- * @param options where errors of sending a response are reported: by default to `console.error`.
+ * @param options `onError` receives errors of sending a response. Default: `console.error`.
  * @returns the listener; it never throws.
- * @throws {TypeError} if `handle` is another function, or an option is unknown or of a wrong kind.
+ * @throws {TypeError} if `handle` is another function, or an option is unknown or has the wrong
+ * type.
  */
 export function toNodeListener(
   handle: Handler,
@@ -115,11 +116,13 @@ export function toNodeListener(
   return createListener(handle, onError);
 }
 
-/** @throws {TypeError} if `handle` is not a handler; `taker` is what it was passed to. */
+/**
+ * @throws {TypeError} if `handle` is not a handler; `taker` names the function it was passed to.
+ */
 export function checkHandler(handle: unknown, taker: string): void {
   if (isHandler(handle)) return;
   throw new TypeError(
     `Cannot serve this ${typeof handle}: on Node, ${taker} takes what createHandler(…) returns. ` +
-      "Do work of your own in (req, res) before the listener, or serve other fetch functions with srvx",
+      "Do your own work in (req, res) before the listener, or serve other fetch functions with srvx",
   );
 }

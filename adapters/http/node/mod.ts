@@ -1,5 +1,5 @@
 /**
- * Serves what `createHandler` returns with Node's own HTTP server, at its own speed.
+ * Serves what `createHandler` returns with Node's own HTTP server.
  *
  * @module
  */
@@ -28,19 +28,19 @@ export type { ServeOptions, Server } from "../server.ts";
 /** Settings of {@linkcode serve} on Node. */
 export interface NodeServeOptions extends ServeOptions {
   /**
-   * Time that a client may take over the head of a request, in ms: 0 to 2147483647 and at most
-   * `requestTimeout`; 0 is no limit. Default: 10,000. This and `requestTimeout` are looked at once
+   * How long a client may take to send the header of a request, in ms: 0 to 2147483647 and at most
+   * `requestTimeout`; 0 means no limit. Default: 10000. This and `requestTimeout` are checked once
    * a second; a client that is too slow gets a `408`.
    */
   readonly headersTimeout?: number;
   /**
-   * Time that a client may take over a whole request, its body included, in ms: 0 to 2147483647; 0
-   * is no limit. Default: 30,000. The response may take any time.
+   * How long a client may take to send a whole request, including its body, in ms: 0 to 2147483647;
+   * 0 means no limit. Default: 30000. The response may take any time.
    */
   readonly requestTimeout?: number;
   /**
-   * Time that a connection may stay idle between requests, in ms: 0 to 2147483647; 0 is no limit.
-   * Default: 5,000.
+   * How long a connection may be idle between requests, in ms: 0 to 2147483647; 0 means no limit.
+   * Default: 5000.
    */
   readonly keepAliveTimeout?: number;
 }
@@ -61,9 +61,9 @@ export interface NodeServeOptions extends ServeOptions {
  *
  * @param handle what `createHandler` returns. Other fetch functions are served by libraries such as
  * srvx.
- * @param options where to listen, and for how long to wait for clients.
- * @returns fulfilled once it listens; rejected if it cannot, for instance because the port is
- * taken.
+ * @param options where to listen, and how long to wait for clients.
+ * @returns the server, once it listens. Rejects if it cannot, for example because the port is in
+ * use.
  */
 export async function serve(
   handle: Handler,
@@ -76,7 +76,7 @@ export async function serve(
     "requestTimeout",
     "keepAliveTimeout",
   );
-  // On Bun 1.4 `close` would not work, which needs what Node has inside. Can go if the contract of
+  // `close` needs Node's internals, and would not work on Bun 1.4. Can go if the contract of
   // tests/adapters/http/fetch_server_test.ts passes there with this `serve`.
   if ("Bun" in globalThis) {
     throw new TypeError("On Bun, use serve of @petstore/service/bun");
@@ -86,7 +86,7 @@ export async function serve(
   try {
     server.listen(port, hostname);
     await once(server, "listening");
-    // It listens on TCP, so this is no path.
+    // It listens on TCP, so this is not a path.
     const { address, port: listensOn } = server.address() as AddressInfo;
     return listening({ hostname: address, port: listensOn }, close);
   } catch (cause) {
@@ -101,7 +101,7 @@ function createFetchServer(
 ): HttpServer {
   const {
     requestTimeout = 30_000,
-    // Node refuses one that is longer than requestTimeout (its document HTTP, `http.createServer`).
+    // Node refuses one above requestTimeout (its document HTTP, `http.createServer`).
     headersTimeout = Math.min(10_000, Number(requestTimeout) || Infinity),
     keepAliveTimeout = 5_000,
   } = options;
@@ -111,12 +111,11 @@ function createFetchServer(
   const settings = {
     ...times,
     connectionsCheckingInterval: 1000,
-    // A request without Host is refused by the listener: Node 26 would do it without a body (same
+    // The listener refuses a request without Host: Node 26 would do so without a body (same
     // document). Can go if tests/adapters/http/node/node_test.ts passes without it.
     requireHostHeader: false,
-    // A request that announces no body gets no stream events, of which we use none: it saves a
-    // tenth of a small answer (same document). Node 22 does not know the option, and goes on as
-    // before.
+    // A request that announces no body emits no stream events (same document). We use none there,
+    // and this saves a tenth of a small request. Node 22 ignores the option.
     optimizeEmptyRequests: true,
   };
   const server = createServer(settings);
@@ -124,8 +123,8 @@ function createFetchServer(
     createListener(handle, onError, { awaitsContinue, server });
   server.on("request", listen(false));
   server.on("checkContinue", listen(true));
-  // Other expectations are ignored, as on Deno and Bun (RFC 9110 §10.1.1 leaves it open); Node
-  // would answer 417.
+  // Other expectations are ignored, as on Deno and Bun (RFC 9110 §10.1.1 allows it); Node would
+  // answer 417.
   server.on("checkExpectation", listen(false));
   server.on("connect", (_req, socket: Socket) => refuse(socket, noTunnel));
   server.on("clientError", clientErrorListener());
@@ -141,10 +140,10 @@ function closer(server: HttpServer): () => Promise<void> {
   });
   return () =>
     new Promise((resolve) => {
-      // Not http.Server's close(): on Node 26 it destroys connections whose answer is still on its
-      // way out, and stops looking after slow clients (`httpServerPreClose` in its
-      // lib/_http_server.js); before, it left alone those that never sent a byte
-      // (nodejs/node#63470). Can go if tests/adapters/http/fetch_server_test.ts passes with it.
+      // Not http.Server's close(): on Node 26 it destroys connections whose answer is not fully
+      // sent, and stops timing out slow clients (`httpServerPreClose` in its lib/_http_server.js).
+      // Earlier versions kept connections that never sent a byte (nodejs/node#63470). Can go if
+      // tests/adapters/http/fetch_server_test.ts passes with it.
       NetServer.prototype.close.call(server, () => {
         server.close();
         resolve();

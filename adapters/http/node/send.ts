@@ -6,24 +6,21 @@ import type { Exchange } from "./exchange.ts";
 import { findField } from "./headers.ts";
 import { endLater, isTooMuch, limitRest } from "./unread_body.ts";
 
-/**
- * The fields that the server sets itself: how the body is delimited, and whether the connection is
- * kept.
- */
+/** The fields that the server sets itself: those for the end of the body and for the connection. */
 const FIELDS_OF_SERVER = new Set([...CONNECTION_FIELDS, "transfer-encoding"]);
 
 /**
- * Fulfilled once an answer is written; `undefined` if it is written already, as usual, which saves
- * a promise.
+ * Resolves once an answer is written; `undefined`, to save a promise, in the usual case that it is
+ * already written.
  */
 type Written = Promise<void> | undefined;
 
 /**
- * Writes an answer: at once if its body is complete, else chunk by chunk, as fast as the client
- * takes it; the promise is rejected if the stream fails. A stream is cancelled if the client goes
- * away, and for HEAD.
+ * Writes an answer: at once if its body is complete, otherwise chunk by chunk, as fast as the
+ * client reads. Rejects if the stream fails. Cancels a stream if the client goes away, and for
+ * HEAD.
  *
- * @param statusText replaces that of an answer that could not be sent.
+ * @param statusText replaces that of an earlier answer that could not be sent.
  */
 export function send(
   answer: Answer,
@@ -38,7 +35,7 @@ export function send(
   }
   const isHead = exchange.req.method === "HEAD";
   const isBodiless = status === 204 || status === 304;
-  // To a HEAD without a body, the length is what the answer says it is.
+  // For HEAD, an answer without a body states the length itself.
   const isLengthKnown = !isBodiless && (!isHead || body !== null);
   const length = isLengthKnown ? Buffer.byteLength(body ?? "") : undefined;
   writeHead(answer, exchange, length, statusText);
@@ -52,7 +49,7 @@ async function sendStream(
 ): Promise<void> {
   const { req, res } = exchange;
   const reader = body.getReader();
-  // Neither more nor less than was announced, or the next response would be misread.
+  // A body longer or shorter than announced would make the client misread the next response.
   res.strictContentLength = true;
   try {
     writeHead(answer, exchange);
@@ -63,7 +60,7 @@ async function sendStream(
     res.flushHeaders();
     await pump(reader, exchange);
   } catch (error) {
-    reader.cancel(error).catch(() => {}); // the error is thrown, whatever comes of this
+    reader.cancel(error).catch(() => {}); // `error` is thrown even if this fails
     throw error;
   }
 }
@@ -77,14 +74,14 @@ async function pump(
   let cancelled: Promise<void> | undefined;
   const onGone = (): void => {
     cancelled ??= reader.cancel(clientGone());
-    cancelled.catch(() => {}); // if the read under way fails too, that is thrown
+    cancelled.catch(() => {}); // if the read under way fails too, its error is thrown
     wake();
   };
-  // Node 22 tells a response nothing as long as it waits behind another (pipelining), because it
-  // has no socket yet. The socket goes with Node 22: Node 26 tells it (`abortOutgoing` in its
-  // lib/_http_server.js), and there tests/adapters/http/node/pipeline_test.ts passes without it.
-  // Each pipelined request adds a listener to it.
-  const connection = req.stream ?? req.socket; // a stream is HTTP/2's
+  // On Node 22 a response that waits behind another (pipelining) has no socket yet, and emits no
+  // `close`. The listener on the socket can go with Node 22: Node 26 emits it (`abortOutgoing` in
+  // its lib/_http_server.js), and tests/adapters/http/node/pipeline_test.ts passes there without
+  // it. Each pipelined request adds a listener to the same socket.
+  const connection = req.stream ?? req.socket; // only HTTP/2 has a stream
   connection.setMaxListeners(0);
   const emitters = [res, connection];
   for (const emitter of emitters) emitter.on("close", onGone);
@@ -128,7 +125,7 @@ function writeHead(
   }
   if (isLast) {
     res.shouldKeepAlive = false;
-    // Replaces what a framework has set before. HTTP/2 has no such field.
+    // Replaces what a framework has set. HTTP/2 has no such field.
     if (req.stream === undefined) fields.push("connection", "close");
   }
   if (length !== undefined) fields.push("content-length", String(length));
@@ -137,20 +134,20 @@ function writeHead(
 
 /** Tells whether the connection must be closed after a response. */
 function mustClose({ req, server }: Exchange, status: number): boolean {
-  // A client that took too long is not waited for again (RFC 9110 §15.5.9).
+  // After a 408 the connection is closed (RFC 9110 §15.5.9).
   return status === 408 || server?.listening === false ||
-    // Node 22 and 26 drop what follows the offer of another protocol, and may take the middle of a
-    // body for a request (nodejs/http-parser#234). Can go if
-    // tests/adapters/http/node/pipeline_test.ts passes without it.
+    // Node 22 and 26 drop what follows an `Upgrade` request, and may parse the middle of a body as
+    // a request (nodejs/http-parser#234). Can go if tests/adapters/http/node/pipeline_test.ts
+    // passes without it.
     findField(req.rawHeaders, "upgrade") !== null ||
-    // Nobody can be sure where such a request ends: HTTP/1.0 has no chunks (RFC 9112 §6.1).
+    // The end of such a request is uncertain: HTTP/1.0 has no chunks (RFC 9112 §6.1).
     req.httpVersion === "1.0" &&
       findField(req.rawHeaders, "transfer-encoding") !== null ||
     !req.complete && isTooMuch(req);
 }
 
 /**
- * Ends a response, of which `body` is all or the rest. Fails if the whole is shorter than was
+ * Ends a response with `body`, which is all of it or the rest. Fails if the whole is shorter than
  * announced.
  */
 function endResponse(
@@ -159,7 +156,7 @@ function endResponse(
 ): Written {
   const { req, res, isBodyRead } = exchange;
   const isBodyLeft = isBodyRead !== true && !req.complete && !req.destroyed;
-  // In HTTP/2 the answer ends its stream, and the connection goes on.
+  // In HTTP/2 the answer ends its stream, and the connection stays open.
   const isKept = res.shouldKeepAlive || req.stream !== undefined;
   if (isBodyLeft && !isKept) return endLater(exchange, body);
   res.end(body ?? undefined);

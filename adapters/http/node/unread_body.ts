@@ -1,6 +1,7 @@
 /**
- * The rest of a body that nobody reads. If it is short, it is discarded, and the connection goes
- * on; otherwise the connection is closed, but only after the client could read its answer.
+ * Deals with the rest of a body that nobody reads. If it is short, it is discarded, and the
+ * connection is kept. Otherwise the connection is closed, but only after the client could read its
+ * answer.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -9,30 +10,29 @@ import type { Exchange } from "./exchange.ts";
 import { findField } from "./headers.ts";
 
 /**
- * The most that is read of an unwanted body, in bytes. If there is more, the connection is not used
- * again.
+ * How much of an unwanted body is read, in bytes. If there is more, the connection is not reused.
  */
 const MAX_DISCARD = 64 * 1024;
 /** Minimum charge per chunk, in bytes: tiny chunks cost as much as this. */
 const MIN_PIECE = 64;
-/** Time that the rest may take if the connection goes on, in ms. */
+/** How long the rest may take to arrive if the connection is kept, in ms. */
 const MAX_DISCARD_TIME = 10_000;
 /**
- * Time for which a connection is kept while its client keeps sending, so that it can read its
- * answer, in ms.
+ * How long a connection stays open for a client that keeps sending, so that it can read its answer,
+ * in ms.
  */
 export const LINGER = 1000;
 
 /** Tells whether the rest of an incomplete body may be too long to drain. */
 export function isTooMuch(req: IncomingMessage): boolean {
-  // A client that still waits for its 100 Continue may send its body or not: Node closes there by
-  // itself (`_expect_continue` in its lib/_http_server.js).
+  // A client that still waits for 100 Continue may or may not send its body. Node closes that
+  // connection itself (`_expect_continue` in its lib/_http_server.js).
   if (!announcesBody(req)) return false;
   const length = findField(req.rawHeaders, "content-length");
   return length === null || Number(length) > MAX_DISCARD;
 }
 
-/** Closes a connection that is kept after its response, if the rest of the body takes too long. */
+/** Closes a kept connection if the rest of the body takes too long. */
 export function limitRest(req: IncomingMessage): void {
   if (!announcesBody(req)) return;
   const cut = () => req.complete || req.socket.destroy();
@@ -41,11 +41,12 @@ export function limitRest(req: IncomingMessage): void {
 }
 
 /**
- * Ends a response, of which `body` is all or the rest, while the client is still sending. A socket
- * that is closed with unread bytes is reset, and a reset takes the response with it (RFC 9112
- * §9.6): so it is written whole, but ended only when the client stops, or has had time to read it.
+ * Ends a response with `body`, which is all of it or the rest, while the client is still sending.
+ * Closing a socket with unread bytes resets it, and the client may lose the response (RFC 9112
+ * §9.6). So the response is written whole, but ended only when the client stops sending, or has had
+ * time to read it.
  *
- * @returns fulfilled then; rejected if the response is shorter than was announced.
+ * @returns resolves then; rejects if the response is shorter than announced.
  */
 export async function endLater(
   { req, res }: Exchange,
@@ -58,7 +59,7 @@ export async function endLater(
     const timer = setTimeout(resolve, LINGER);
     req.on("data", (chunk: Uint8Array) => {
       left -= Math.max(chunk.length, MIN_PIECE);
-      // No more is read; the client, its way blocked, has time to read its answer.
+      // Reading stops, so the client can send no more, and has time to read its answer.
       if (left < 0) req.pause();
     }).once("close", () => {
       clearTimeout(timer);

@@ -1,8 +1,8 @@
-/** D1's errors in the words of the storage port; they have no code, only a message. */
+/** Translates D1's errors, which have no code but only a message, for the storage port. */
 
 import { StorageError } from "../../../core/pets/pet_storage.ts";
 
-/** The statement is wrong, or a table is another program's: trying again does not help. */
+/** The statement is wrong, or a table belongs to another program: retrying does not help. */
 const OF_THE_STATEMENT = /SQLITE_(?:ERROR|CONSTRAINT|MISMATCH)|D1_TYPE_ERROR/;
 
 /** The statements did not run, or were rolled back. */
@@ -12,7 +12,7 @@ const NOTHING_HAPPENED =
 /**
  * Turns an error into a {@linkcode StorageError}, unless it is about the statement.
  *
- * @param kind what is known if the message does not say that nothing happened.
+ * @param kind what is known unless the message says that nothing happened.
  * @see https://developers.cloudflare.com/d1/observability/debug-d1/
  */
 export function d1Fault(

@@ -1,9 +1,9 @@
 /**
- * Pets in Cloudflare D1, through the binding of a Worker; no package is needed.
+ * Stores pets in Cloudflare D1, through the binding of a Worker; no package is needed.
  *
- * A fulfilled create is committed at the primary database, which runs one transaction at a time, so
- * ids become visible in ascending order. D1 takes no `bigint` and rounds beyond 2⁵³: an int64 is
- * sent as text, until cloudflare/workerd#4195 is done.
+ * Once a create resolves, it is committed at the primary database, which runs one transaction at a
+ * time, so ids become visible in ascending order. D1 accepts no `bigint` and rounds beyond 2⁵³, so
+ * an int64 is sent as text, until cloudflare/workerd#4195 is done.
  *
  * @module
  */
@@ -24,7 +24,7 @@ import { d1Fault } from "./fault.ts";
 
 export type { PetDatabase } from "../pet_database.ts";
 
-/** A D1 database, the `env.DB` of a Worker: the part of it that is used. */
+/** The part of a D1 database, `env.DB` of a Worker, that is used. */
 export interface D1Binding {
   /** Prepares a statement. */
   prepare(sql: string): D1Statement;
@@ -34,13 +34,13 @@ export interface D1Binding {
   ): Promise<readonly { readonly results: readonly object[] }[]>;
 }
 
-/** A prepared statement: the part of it that is used. */
+/** The part of a prepared statement that is used. */
 export interface D1Statement {
   /** Makes a statement with values for its parameters. */
   bind(...values: (string | number | null)[]): D1Statement;
 }
 
-// Without aliases: ORDER BY would take them (SQLite's document SELECT, "The ORDER BY clause"), and
+// Without aliases: ORDER BY would use them (SQLite's document SELECT, "The ORDER BY clause") and
 // sort text.
 const COLUMNS = "CAST(id AS TEXT), name, CAST(category_id AS TEXT), status";
 const SELECT = `SELECT ${COLUMNS} FROM pets WHERE`;
@@ -59,9 +59,10 @@ const BY_KEY = "SELECT pet_id FROM idempotency_keys WHERE key = ?";
 
 /**
  * Makes a storage in D1. Its tables `pets`, `api_keys` and `idempotency_keys` are created when a
- * statement finds one missing. It can serve all requests of a Worker: none waits for another's.
+ * statement finds one missing. It can serve all requests of a Worker: they do not wait for one
+ * another.
  *
- * @example
+ * @example Use it in a Worker
  * ```ts
  * import { createHandler, type Handler, issuedKeys } from "@petstore/service";
  * import { type D1Binding, d1Storage } from "@petstore/service/d1";
@@ -72,16 +73,16 @@ const BY_KEY = "SELECT pet_id FROM idempotency_keys WHERE key = ?";
  *   return createHandler({ storage, keys: issuedKeys(storage.apiKeys) });
  * }
  * ```
- * @param binding `env.DB`. Not a session of it, which may read from a replica that lags behind.
+ *
+ * @param binding `env.DB`, but not a session of it, which may read from a replica that lags behind.
+ * @param options how long idempotency keys are kept.
+ * @returns the storage, whose `apiKeys` keeps issued keys.
  * @throws {RangeError} if `idempotencyRetention` is not an integer of at least 0.
  */
 export function d1Storage(
   binding: D1Binding,
   options: {
-    /**
-     * Time that an idempotency key is kept, in ms: 0, which keeps none, or more. Default: 86400000
-     * (24 hours).
-     */
+    /** How long an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
     readonly idempotencyRetention?: number;
   } = {},
 ): PetDatabase {
@@ -177,7 +178,7 @@ async function batch(
   } catch (error) {
     const message = String(error);
     if (/no such column|has no column/.test(message)) {
-      // Fails if another isolate is quicker; the statements then succeed all the same.
+      // Fails if another isolate was faster; the statements then succeed anyway.
       await batchAll(binding, NEW_COLUMNS).catch(() => {});
     } else if (/no such table/.test(message)) {
       await batchAll(binding, TABLES);

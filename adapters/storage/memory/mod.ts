@@ -1,5 +1,5 @@
 /**
- * Pets kept in memory until the process ends: for tests and first steps. Runs anywhere.
+ * Keeps pets in memory until the process ends: for tests and first steps. Runs anywhere.
  *
  * @module
  */
@@ -23,21 +23,21 @@ export type { PetDatabase } from "../pet_database.ts";
 /**
  * Makes an empty storage.
  *
- * @example
+ * @example Add a pet
  * ```ts
  * import { memoryStorage } from "@petstore/service/memory";
  * import { checkNewPet } from "@petstore/service/storage";
  *
  * await memoryStorage().create(checkNewPet({ name: "Rex", categoryId: 1n }));
  * ```
+ *
+ * @param options how long idempotency keys are kept.
+ * @returns the storage, whose `apiKeys` keeps issued keys.
  * @throws {RangeError} if `idempotencyRetention` is not an integer of at least 0.
  */
 export function memoryStorage(
   options: {
-    /**
-     * Time that an idempotency key is kept, in ms: 0, which keeps none, or more. Default: 86400000
-     * (24 hours).
-     */
+    /** How long an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
     readonly idempotencyRetention?: number;
   } = {},
 ): PetDatabase {
@@ -85,7 +85,7 @@ export function memoryStorage(
 
     async get(id) {
       assertOpen();
-      return lists.all[Number(id) - 1]; // `Number` rounds only ids beyond any array
+      return lists.all[Number(id) - 1]; // `Number` rounds only ids that no array reaches
     },
 
     async list({ limit, status, after = 0n }) {
@@ -120,8 +120,8 @@ function indexAfter(pets: readonly Pet[], after: bigint): number {
 
 /** @param assertOpen throws if the storage is closed. */
 function memoryApiKeys(assertOpen: () => void): ApiKeyStorage {
-  // The record with id n, and its digest, are at n - 1. Records are copied, because whoever holds a
-  // Date can change it.
+  // The record with id n and its digest are at index n - 1. Records are copied, because a caller
+  // could change their Dates.
   const records: ApiKeyRecord[] = [];
   const digests: string[] = [];
 
@@ -129,7 +129,7 @@ function memoryApiKeys(assertOpen: () => void): ApiKeyStorage {
     { name, digest, created, expires }: NewApiKeyRecord,
   ): ApiKeyRecord {
     if (digests.includes(digest)) {
-      throw new Error("Cannot keep API key: its digest exists already");
+      throw new Error("Cannot keep API key: its digest already exists");
     }
     const id = digests.push(digest);
     const record = { id, name, created, ...expires && { expires } };

@@ -39,7 +39,7 @@ const PARAMETERS: readonly string[] = [
 /**
  * Parses `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?PARAMETERS`.
  *
- * @param environment gives the default `PGSSLMODE`.
+ * @param environment supplies the default `PGSSLMODE`.
  * @throws {TypeError} if it is malformed, or has a parameter that is unknown or wrong. The message
  * does not show the password.
  */
@@ -62,7 +62,7 @@ export function parsePostgresUrl(
   const ignored = ["PGSSLROOTCERT", "PGSSLCERT", "PGSSLKEY"]
     .filter((name) => environment[name] !== undefined);
   return {
-    /** What the owner of the address should know. */
+    /** Warnings for the owner of the address. */
     cautions: ignored.map((name) =>
       `${name} is ignored: put ${
         name.slice(2).toLowerCase()
@@ -70,7 +70,9 @@ export function parsePostgresUrl(
     ),
     /** In the order in which they are tried; at least one. */
     hosts,
-    /** Settings of the driver. For what is absent, it uses `PGUSER`, `PGDATABASE` and so on. */
+    /**
+     * Settings of the driver. For those that are absent it uses `PGUSER`, `PGDATABASE` and so on.
+     */
     driver: {
       user: (parameters.user ?? decode(user)) || undefined,
       password: (parameters.password ?? decode(password)) || undefined,
@@ -79,14 +81,14 @@ export function parsePostgresUrl(
       options: parameters.options || undefined,
       /** `false` if the connection is not encrypted. */
       ssl: readTls(parameters, environment.PGSSLMODE),
-      /** If true, SCRAM is bound to the encrypted channel if the server offers that. */
+      /** If true, SCRAM is bound to the encrypted channel when the server supports that. */
       enableChannelBinding: choose(
         "channel_binding",
         parameters.channel_binding ?? "disable",
         { "disable": false, "prefer": true, "require": true },
       ),
       /**
-       * If true, a server that does not offer that is refused. The driver itself has no such
+       * If true, a server that does not support it is refused. The driver itself has no such
        * setting.
        */
       requireChannelBinding: parameters.channel_binding === "require",
@@ -99,14 +101,14 @@ export function parsePostgresUrl(
         1000,
       ),
     },
-    /** If true, read-only servers are skipped: all but one of several are read-only. */
+    /** If true, read-only servers are skipped: with several hosts, all but one are read-only. */
     writable: choose(
       "target_session_attrs",
       parameters.target_session_attrs ??
         (hosts.length > 1 ? "read-write" : "any"),
       { "any": false, "read-write": true, "primary": true },
     ),
-    /** If true, a pooler gives each transaction another connection. */
+    /** If true, a pooler may give each transaction a different connection. */
     pgbouncer: choose("pgbouncer", parameters.pgbouncer ?? "false", {
       "true": true,
       "false": false,
@@ -125,10 +127,10 @@ export function describeHosts(hosts: readonly PostgresHost[]): string {
 function readParameters(query: string): ConnectionParameters {
   const parameters: Record<string, string> = {};
   for (const part of query.split("&").filter((part) => part !== "")) {
-    // Not URLSearchParams: here + is a plus.
+    // Not URLSearchParams, because here a + is a plus.
     const [name = "", value] = part.split(/=(.*)/s).map(decode);
     if (!PARAMETERS.includes(name)) {
-      // Without a value it may be a piece of a password.
+      // Without a value it may be part of a password.
       const shown = value === undefined ? "a parameter" : `parameter ${name}`;
       throw wrong(`${shown} is unknown; use ${PARAMETERS.join(", ")}`);
     }

@@ -7,13 +7,13 @@ import pg from "pg";
 import type { PostgresAddress, PostgresHost } from "./address.ts";
 import { isNotReplicated, type Notice } from "./fault.ts";
 
-/** Time to wait for a server to close a connection, in ms. */
+/** How long to wait for a server to close a connection, in ms. */
 const END_TIMEOUT = 1000;
 
 type Callback = (error?: Error) => void;
 
 /**
- * The part of the driver's connection that is used. Its events are named after the server's
+ * The part of the driver's connection that is used. Its events have the names of the server's
  * messages.
  */
 interface DriverConnection {
@@ -37,13 +37,13 @@ const DriverClient: new (config: pg.ClientConfig) => DriverClient = pg.Client;
 
 /** A connection that a pool lends. */
 export type Connection = pg.PoolClient & {
-  /** The host that was current when it was made. */
+  /** The host in use when it was made. */
   readonly target: PostgresHost;
-  /** The server's warning that a commit is on one machine only; set once it was received. */
+  /** The server's warning, once received, that a commit is on one machine only. */
   readonly warning: string | undefined;
-  /** False once it may be dead; it is not lent again. */
+  /** False if it may be dead; then it is not lent again. */
   isTrusted: boolean;
-  /** Ends it at once. */
+  /** Closes it at once. */
   cut(): void;
 };
 
@@ -61,16 +61,15 @@ export function clientsOf(
 
     constructor(config: pg.ClientConfig & PostgresAddress["driver"]) {
       const target = currentHost();
-      // The pool makes the password non-enumerable, so `...` leaves it out
-      // (brianc/node-postgres#2066).
+      // The pool makes the password non-enumerable, so `...` omits it (brianc/node-postgres#2066).
       super({ ...config, password: config.password, ...target });
       this.target = target;
       this.on("notice", (notice) => {
         if (isNotReplicated(notice)) this.warning = `${notice.message}`;
       });
-      // The statement under way fails too. Without a listener the program would end (the driver's
-      // document pg.Client, `error`), even if the server ends the connection in the packet that
-      // opens it.
+      // The statement under way fails anyway. Without a listener the program would end (the
+      // driver's document pg.Client, `error`), even if the server closes the connection in the
+      // packet that opens it.
       this.on("error", () => {});
       if (!config.requireChannelBinding) return;
       onUnbound(this.connection, () => {
@@ -87,7 +86,7 @@ export function clientsOf(
 
     override connect(callback: Callback): void {
       const finish = (error?: Error) => {
-        // `pg` 8.23 leaves the connection open if it has no password for it (`_getPassword` in its
+        // `pg` 8.23 leaves the connection open if it has no password (`_getPassword` in its
         // lib/client.js). Can go if tests/adapters/storage/postgres/connections_test.ts passes
         // without it.
         if (error) this.cut();
@@ -96,7 +95,7 @@ export function clientsOf(
       try {
         super.connect(finish);
       } catch (error) {
-        // Deno 2.9 throws if it may not use a socket, while Node emits an error, and the pool would
+        // Deno 2.9 throws if it may not use a socket, where Node emits an error, and the pool would
         // wait for this client for ever. Can go if net.connect("/tmp/x") of node:net emits an error
         // under `deno run --allow-net`.
         finish(error as Error);
@@ -105,7 +104,7 @@ export function clientsOf(
 
     override end(callback?: Callback): Promise<unknown> | void {
       // `pg` 8.23 waits for the server to close the connection (`end()` in its lib/client.js),
-      // which one that hangs never does. Can go if tests/adapters/storage/postgres/close_slow.ts
+      // which a hanging server never does. Can go if tests/adapters/storage/postgres/close_slow.ts
       // passes without it.
       setTimeout(() => this.cut(), END_TIMEOUT).unref();
       return super.end(callback);
@@ -116,9 +115,9 @@ export function clientsOf(
 }
 
 /**
- * Calls back if a server does not bind SCRAM to the encrypted channel, before a password is sent.
- * Can go when the driver has `channel_binding=require` itself (brianc/node-postgres#3746; not yet
- * in 8.23).
+ * Calls back, before a password is sent, if the server does not bind SCRAM to the encrypted
+ * channel. Can go when the driver supports `channel_binding=require` (brianc/node-postgres#3746;
+ * not yet in 8.23).
  */
 function onUnbound(connection: DriverConnection, callback: () => void): void {
   let isBound = false;

@@ -19,14 +19,14 @@ export type Send = (
   timeout?: number,
 ) => Promise<readonly Row[]>;
 
-/** What is done on one connection. */
+/** Work to do on one connection. */
 type Work<T> = (send: Send) => Promise<T>;
 
 export type PostgresConnections = ReturnType<typeof postgresConnections>;
 
-// Whatever the database's default: each statement must see what was committed before the lock.
+// Explicit, whatever the default: each statement must see what was committed before the lock.
 const BEGIN = { text: "BEGIN ISOLATION LEVEL READ COMMITTED" };
-// The timeout is set here because PgBouncer refuses settings that are sent with a new connection.
+// The timeout is set here, because PgBouncer refuses settings sent with a new connection.
 const LOCK = {
   text: `SELECT set_config('idle_in_transaction_session_timeout', $3, true),
       ${takeTurn("$1", "$2")}`,
@@ -41,7 +41,7 @@ export function postgresConnections(
   const { queryTimeout, lockTimeout } = options;
   const pool = connectionPool(address, options);
 
-  /** Lends a connection to `work`; if that fails, the connection is not used again. */
+  /** Lends a connection to `work`. If that fails, the connection is not used again. */
   async function once<T>(action: string, work: Work<T>): Promise<T> {
     const connection = await pool.take(action);
 
@@ -81,7 +81,9 @@ export function postgresConnections(
     }
   }
 
-  /** Runs `work` and, if it fails in a way that allows it, once more, on another connection. */
+  /**
+   * Runs `work`. If it fails and `mayRepeat` allows it, runs it once more on another connection.
+   */
   async function use<T>(
     action: string,
     work: Work<T>,
@@ -93,8 +95,8 @@ export function postgresConnections(
         return once(action, work);
       });
     } catch (error) {
-      // A primary that was replaced still accepts connections, but what waits there for a standby
-      // or a lock waits in vain. The caller does not wait for the look.
+      // A replaced primary still accepts connections, but statements there may wait for a standby
+      // or a lock in vain. The caller does not wait for this check.
       if (error instanceof StorageError) void pool.look();
       throw error;
     }
@@ -102,15 +104,15 @@ export function postgresConnections(
 
   return {
     /**
-     * Sends a statement that changes nothing. If its connection fails, it is sent once more, on
-     * another one; `queryTimeout` limits both together.
+     * Sends a statement that changes nothing. If its connection fails, sends it once more on
+     * another one. `queryTimeout` limits both attempts together.
      */
     read(
       action: string,
       statement: Statement,
       values?: readonly Value[],
     ): Promise<readonly Row[]> {
-      /** When the result is due; set when the statement is first sent. */
+      /** When the result is due. Set when the statement is first sent. */
       let due: number | undefined;
       const work: Work<readonly Row[]> = (send) => {
         due ??= performance.now() + queryTimeout;
@@ -125,7 +127,7 @@ export function postgresConnections(
       );
     },
 
-    /** Sends a statement that changes something, in a transaction of its own. */
+    /** Sends a statement that changes something, in its own transaction. */
     write: (action: string, statement: Statement, values?: readonly Value[]) =>
       use(
         action,
@@ -136,8 +138,8 @@ export function postgresConnections(
     /**
      * Runs a transaction (`READ COMMITTED`) that holds the advisory lock `lock` from beginning to
      * end: of those with the same lock, one runs at a time. If its connection ended before a
-     * statement could be sent, it is run again from its beginning: the first one is rolled back,
-     * even if that statement was COMMIT.
+     * statement could be sent, the transaction is run again from the beginning. The first run was
+     * rolled back, even if that statement was COMMIT.
      */
     transaction: <T>(action: string, lock: bigint, work: Work<T>) =>
       use(action, async (send) => {

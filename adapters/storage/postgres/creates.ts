@@ -1,6 +1,5 @@
 /**
- * Creates in PostgreSQL: pets that arrive together share a statement, which is a transaction of its
- * own.
+ * Creates in PostgreSQL: pets that arrive together share a statement, which is its own transaction.
  */
 
 import { type CheckedPet, type Pet, petId } from "../../../core/pets/pet.ts";
@@ -20,7 +19,7 @@ const TURN = takeTurn("$4", "$5");
 const KEYS = "$6::text[]";
 const RETENTION = "$7::bigint";
 
-// Pets get their ids after the lock is taken; otherwise a reader could see an id before a smaller
+// Pets get their ids after the lock is taken. Otherwise a reader could see an id before a smaller
 // one.
 const CREATE = prepared(`WITH turn AS MATERIALIZED (SELECT ${TURN})
     INSERT INTO pets (name, category_id, status)
@@ -30,7 +29,7 @@ const CREATE = prepared(`WITH turn AS MATERIALIZED (SELECT ${TURN})
     ORDER BY place
     RETURNING id`);
 
-// By the clock of the database, which all servers share.
+// The clock of the database, which all servers share.
 const NOW =
   "(extract(epoch FROM statement_timestamp()) OPERATOR(pg_catalog.*) 1000)::bigint";
 const OLDEST = `${NOW} - ${RETENTION}`;
@@ -38,20 +37,16 @@ const OLDEST = `${NOW} - ${RETENTION}`;
 // For a batch with keys. The whole statement uses the snapshot from before it waited for the lock;
 // only ON CONFLICT sees rows committed since.
 //
-// - `seen` has the records of the keys. A key is unused again if it expired, or if its pet was
+// - `seen` has the records of the keys. A key counts as unused if it expired, or if its pet was
 //   deleted by hand.
-// - `turn` writes to the log, so that a commit of replays alone also waits for the standby, which
-//   may not have their pets yet. It passes the keys on, so that it comes first even if all are
-//   used.
-// - `new` has the pets to add, with ids.
-// - `claimed` has the ids whose keys are still as they were seen; others have claimed the rest
-//   since.
-// - `forgotten` drops two expired keys for each key of the batch, but none that `claimed` may
-//   change.
-//
-// The plan may have been made for small tables, so keys and pets are looked up one by one, in ways
-// that only the index of the primary key can serve: a join would read whole tables. `created + 0`
-// has no index.
+// - `turn` writes to the log, so that even a commit with only replays waits for the standby, which
+//   may not have their pets yet. It passes on the keys, so that it runs first even if all are used.
+// - `new` has the pets to add, with their ids.
+// - `claimed` has the ids whose keys are still as `seen` found them; others have claimed the rest
+// since.
+// - `forgotten` deletes two expired keys for each key of the batch, but none that `claimed` may
+// change.
+// The plan may have been made for small tables, so keys and pets are looked up one by one, in ways that only the primary key's index can serve: a join would read whole tables. `created + 0` keeps the index on `created` from being used.
 export const CREATE_ONCE = prepared(`WITH seen AS MATERIALIZED (
       SELECT key, pet_id, created > ${OLDEST}
         AND (SELECT id FROM pets WHERE id = pet_id) IS NOT NULL AS is_used
@@ -135,8 +130,8 @@ export function groupCreates(
   }
 
   /**
-   * Reads the pets of keys that were used before. Never rejects: the new pets of the batch are
-   * stored.
+   * Reads the pets of keys that were used before. Never rejects, because the new pets of the batch
+   * are stored.
    */
   async function readReplays(
     keys: readonly Value[],
@@ -149,7 +144,7 @@ export function groupCreates(
         if (row !== undefined) {
           return orError(() => ({ ...toPet(row), replayed: true }));
         }
-        // Between the two statements.
+        // It expired between the two statements.
         const cause = new Error("its idempotency key expired just now");
         return fault("unavailable", ACTION, cause);
       };
@@ -168,7 +163,7 @@ function withId({ name, categoryId, status }: CheckedPet, id: unknown): Pet {
   return { id: petId(id as bigint), name, categoryId, status };
 }
 
-/** A trigger may leave some pets out, and the result does not say which. */
+/** @throws {StorageError} if a trigger ignored some pets: the result does not say which. */
 function assertKept(kept: number, count: number): void {
   if (kept === count) return;
   const cause = new Error(`the database kept ${kept} of ${count} pets`);

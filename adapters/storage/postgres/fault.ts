@@ -1,43 +1,42 @@
-/** PostgreSQL's errors (its manual, appendix A) in the words of the storage port. */
+/** Translates PostgreSQL's errors (its manual, appendix A) for the storage port. */
 
 import { StorageError } from "../../../core/pets/pet_storage.ts";
 
 /**
- * PgBouncer refuses settings that are sent with a new connection (its document Configuration,
- * `ignore_startup_parameters`; pgbouncer/pgbouncer#1074). The test is
+ * PgBouncer refuses settings sent with a new connection (its document Configuration,
+ * `ignore_startup_parameters`; pgbouncer/pgbouncer#1074). Tested by
  * tests/lab/faults/pgbouncer_fault.ts.
  */
 const IS_POOLER = /^unsupported startup parameter/;
 
 /**
- * Faults that PgBouncer reports before it forwards a statement, although their code, 08P01, is that
- * of a lost connection (pgbouncer/pgbouncer#1094; its document Configuration,
- * `query_wait_timeout`). Can go if it gives them another code.
+ * Faults that PgBouncer reports before it forwards a statement. Their code, 08P01, looks like a
+ * lost connection (pgbouncer/pgbouncer#1094; its document Configuration, `query_wait_timeout`). Can
+ * go if PgBouncer gives them another code.
  */
 const NOT_SENT =
   /^(?:server login has been failing|query_wait_timeout|pgbouncer cannot connect)/;
 
 /**
- * Transient faults of the driver, by their messages, because they have no code (lib/client.js of
- * `pg` 8.23, index.js of `pg-pool` 3.14): it had no connection or no answer in time, or lost the
- * connection.
+ * Transient faults of the driver: no connection or no answer in time, or a lost connection. Matched
+ * by message, because they have no code (lib/client.js of `pg` 8.23, index.js of `pg-pool` 3.14).
  */
 const NO_ANSWER =
   /^Query read timeout$|connection timeout$|^timeout e(?:xpired$|xceeded)|^Connection terminated/;
 
 /**
- * The driver refuses to send a statement, because its connection was lost or closed just after the
+ * The driver refuses to send a statement because its connection was lost or closed just after the
  * pool lent it: seen on Deno and Bun with `pg` 8.23 (`query()` in its lib/client.js;
  * brianc/node-postgres#1790). If the message changes,
  * tests/adapters/storage/postgres/connections_test.ts fails.
  */
 const NOT_QUERYABLE = /^Client .* is not queryable$/;
 
-/** Transient errors of the operating system. ENOENT: a Unix socket. */
+/** Transient errors of the operating system. ENOENT is a missing Unix socket. */
 const TRANSIENT =
   /^(?:ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|ENOENT|EAI_AGAIN|EPIPE|ETIMEDOUT)$/;
 
-/** SQLSTATEs, or their classes, that are about the server and not the statement. */
+/** SQLSTATEs, or classes of them, about the server and not the statement. */
 const OF_THE_SERVER = /^(?:08|25|26|28|40|42P05|53|55|57|58)/;
 
 /** The statement may have been run: the connection ended, or the server does not know (40003). */
@@ -52,9 +51,9 @@ export interface Notice {
 }
 
 /**
- * Tells whether a connection is useless from now on, and each that is older as well: it was lost,
- * or its prepared statements return columns as they were before `ALTER TABLE`, which PostgreSQL 15
- * refuses in this function of its src/backend/utils/cache/plancache.c. The test is
+ * Tells whether a connection, and every older one, is now useless. Either it was lost, or its
+ * prepared statements return columns from before an `ALTER TABLE`, which PostgreSQL 15 refuses in
+ * this function of its src/backend/utils/cache/plancache.c. Tested by
  * tests/adapters/storage/postgres/tables_test.ts.
  */
 export function isConnectionUseless(error: unknown): boolean {
@@ -64,8 +63,8 @@ export function isConnectionUseless(error: unknown): boolean {
 }
 
 /**
- * Tells whether a read that failed with this may succeed on another connection: 40001, and 40P01, a
- * deadlock.
+ * Tells whether a failed read may succeed on another connection: its own is useless, or it hit a
+ * serialization failure (40001) or a deadlock (40P01).
  */
 export function canBeRepeated(error: unknown): boolean {
   const cause = causeOf(error);
@@ -73,9 +72,9 @@ export function canBeRepeated(error: unknown): boolean {
 }
 
 /**
- * Tells whether a statement was not run, because its connection had ended before: the driver did
- * not send it, or the server ended the connection for being idle (57P05, `idle_session_timeout`),
- * which it only does between statements.
+ * Tells whether a statement was not run, because its connection had already ended. The driver did
+ * not send it, or the server had closed the connection for being idle (57P05,
+ * `idle_session_timeout`), which it only does between statements.
  */
 export function isUnsent(error: unknown): boolean {
   const cause = causeOf(error);
@@ -84,7 +83,7 @@ export function isUnsent(error: unknown): boolean {
     code === undefined && NOT_QUERYABLE.test(messageOf(cause));
 }
 
-/** Tells whether the server lacks a function, or does not let this user call it. */
+/** Tells whether the server lacks a function, or this user may not call it. */
 export function isRefused(error: unknown): boolean {
   return hasState(error, /^(?:0A|42)/);
 }
@@ -96,8 +95,8 @@ export function areAllTaken(error: unknown): boolean {
 
 /** Tells whether a warning means that a commit is on one machine only. */
 export function isNotReplicated({ code, routine }: Notice): boolean {
-  // Triggers use the codes too; the function is in PostgreSQL's src/backend/replication/syncrep.c.
-  // The test is tests/adapters/storage/postgres/tables_test.ts.
+  // Triggers may use these codes too; this function is in PostgreSQL's
+  // src/backend/replication/syncrep.c. Tested by tests/adapters/storage/postgres/tables_test.ts.
   return (code === "01000" || code === "57P01") &&
     (routine ?? "SyncRepWaitForLSN") === "SyncRepWaitForLSN";
 }
@@ -115,9 +114,9 @@ export function fault(
 }
 
 /**
- * Makes the fault of a statement: `unavailable`, or `outcome_unknown` if it changes something and
- * may have been run all the same. An error that is not about the state of the server is returned as
- * it is.
+ * Makes the fault of a statement: `outcome_unknown` if it changes something and may have been run,
+ * otherwise `unavailable`. An error that is not about the state of the server is returned
+ * unchanged.
  */
 export function statementFault(
   action: string,
@@ -136,8 +135,8 @@ export function statementFault(
 }
 
 /**
- * A server that is read-only, outdated or not in use. During a switchover there may be no right
- * one.
+ * A server that is read-only, outdated or not in use. During a switchover every server may be
+ * wrong.
  */
 export class WrongServer extends Error {}
 
@@ -162,8 +161,9 @@ function reason(error: unknown): string {
   }
   const message = messageOf(error)
     .replace(/^getaddrinfo \w+ (.*)$/, "the host $1 cannot be found");
-  // Prepared statements are missing (26000), or exist already (42P05): PgBouncer in transaction
-  // mode, unless it keeps track of them (its document Configuration, `max_prepared_statements`).
+  // Prepared statements are missing (26000) or already exist (42P05) behind PgBouncer in
+  // transaction mode, unless it tracks them (its document Configuration,
+  // `max_prepared_statements`).
   const isPooler = IS_POOLER.test(message) ||
     hasState(error, /^(?:26000|42P05)$/);
   return isPooler
@@ -171,7 +171,7 @@ function reason(error: unknown): string {
     : message;
 }
 
-/** The SQLSTATE of an error of the server. Errors of the system have codes, but no `severity`. */
+/** The SQLSTATE of a server's error. Errors of the system have codes, but no `severity`. */
 function sqlState(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && "severity" in error
     ? String(error.code)
@@ -183,7 +183,7 @@ function hasState(error: unknown, pattern: RegExp): boolean {
   return state !== undefined && pattern.test(state);
 }
 
-/** Returns the error of the driver that a fault was made from. */
+/** Returns the driver's error that a fault was made from. */
 function causeOf(error: unknown): unknown {
   return error instanceof StorageError ? error.cause : error;
 }

@@ -1,8 +1,8 @@
 /**
  * Chooses the PostgreSQL server to use: the writable one with the highest timeline.
  *
- * A timeline is a number that grows with each promotion of a standby. An old primary that was not
- * told of a promotion still accepts writes, which will be lost; only its timeline reveals that.
+ * A timeline is a number that grows with each promotion of a standby. An old primary that does not
+ * know of a promotion still accepts writes, which will be lost; only its timeline reveals that.
  *
  * @module
  */
@@ -27,17 +27,18 @@ interface Answer {
   readonly standing: PromiseSettledResult<Standing>;
 }
 
-/** What counts if any server will do: then none is better than another. */
+/** The standing of every host if any server will do: none is better than another. */
 const ANY: Standing = { isWritable: true, timeline: 0 };
 
-/** Time from the end of a look to the next one, in ms. */
+/** Pause between two checks of the other hosts, in ms. */
 const PAUSE = 1000;
 
 /**
- * Starts with the first host; if one of several must accept writes, with none until the first look.
+ * Starts with the first host. If the host must be writable and there are several, starts with none
+ * until the first check.
  *
  * @param ask connects to a host, and returns its {@linkcode standingOf}.
- * @param onMove is called with a sentence when another host than before is in use.
+ * @param onMove is called with a sentence when a different host is in use.
  */
 export function hostInUse(
   { hosts, writable }: Pick<PostgresAddress, "hosts" | "writable">,
@@ -45,9 +46,9 @@ export function hostInUse(
   onMove: (message: string) => void,
 ) {
   let current = writable && hosts.length > 1 ? undefined : hosts[0];
-  /** The highest timeline seen on the host in use; 0 until one could be read. */
+  /** The highest timeline seen on the host in use; 0 until one has been read. */
   let timeline = 0;
-  /** What the other hosts answered last, and when to ask again: not while one has yet to answer. */
+  /** The last answers of the other hosts, and when to ask again: not before all have answered. */
   let answers: Promise<readonly Answer[]> = Promise.resolve([]);
   let nextLook = 0;
 
@@ -69,20 +70,20 @@ export function hostInUse(
   }
 
   /**
-   * Looks at the other hosts, at most once a second, and moves to the best of them: one with a
-   * higher timeline or, if the host in use is lost, one with no lower timeline. Never rejects.
+   * Checks the other hosts, at most once a second, and moves to the best: one with a higher
+   * timeline or, if the host in use is lost, one whose timeline is not lower. Never rejects.
    *
    * @returns why the others cannot be used.
    */
   async function look(
     { isLost }: { readonly isLost: boolean },
   ): Promise<readonly unknown[]> {
-    // Without a timeline to compare with, it stays as long as it can.
+    // Without a timeline to compare, it stays with the host as long as possible.
     if (!isLost && timeline === 0) return [];
     if (performance.now() >= nextLook) askOthers();
     const before = current;
     const others = await answers;
-    // Another call has moved in the meantime.
+    // Another call has already moved.
     if (current !== before) return [];
     const faults: unknown[] = [];
     let best: (Standing & { readonly host: PostgresHost }) | undefined;
@@ -93,7 +94,7 @@ export function hostInUse(
         if (standing.status === "rejected") throw standing.reason;
         const its = writable ? standing.value : ANY;
         assertUsable(its, isLost ? timeline : timeline + 1);
-        // Of equal timelines the first is used.
+        // Among equal timelines the first host is used.
         if (its.timeline > (best?.timeline ?? -1)) best = { ...its, host };
       } catch (fault) {
         faults.push(fault);
@@ -110,7 +111,7 @@ export function hostInUse(
   }
 
   return {
-    /** The host to connect to; `undefined` until the best of several is known. */
+    /** The host to connect to; `undefined` until the best one is known. */
     get current() {
       return current;
     },
@@ -118,9 +119,9 @@ export function hostInUse(
     /** Rejects if a new connection to a host must not be used. */
     async check(host: PostgresHost, client: pg.ClientBase): Promise<void> {
       const its = writable ? await standingOf(client) : ANY;
-      // It may have been connecting to a server that hung until another one was found.
+      // While this was connecting to a hanging server, another one may have been found.
       if (host !== current) throw new WrongServer("another server is used now");
-      // A timeline of 0 could not be read, and so cannot be compared: the host stays in use.
+      // A timeline of 0 means unknown and cannot be compared, so the host stays in use.
       assertUsable(its, its.timeline === 0 ? 0 : timeline);
       timeline = Math.max(timeline, its.timeline);
     },
@@ -128,8 +129,8 @@ export function hostInUse(
     look,
 
     /**
-     * Looks for a higher timeline if that is due. Call it at each use: reads alone would never
-     * leave an old primary.
+     * Looks for a higher timeline when that is due. Call it at each use: otherwise reads would
+     * never leave an old primary.
      */
     watch(): void {
       if (performance.now() >= nextLook) void look({ isLost: false });
@@ -138,9 +139,9 @@ export function hostInUse(
 }
 
 const IS_READ_ONLY = "current_setting('transaction_read_only') AS read_only";
-// The name of the log file that the server writes to begins with the timeline, in 8 hexadecimal
-// digits. Right after a promotion pg_control_checkpoint() still has the old one, until the next
-// checkpoint (its manual, "Control Data Functions"; seen in PostgreSQL 15). The test is
+// The name of the server's current log file begins with the timeline, in 8 hexadecimal digits.
+// After a promotion pg_control_checkpoint() has the old timeline until the next checkpoint (the
+// manual, "Control Data Functions"; seen in PostgreSQL 15). Tested by
 // tests/adapters/storage/postgres/host_in_use_test.ts.
 const LOG_FILE = `CASE WHEN NOT pg_is_in_recovery()
     THEN pg_walfile_name(pg_current_wal_lsn()) END AS log_file`;
@@ -157,7 +158,7 @@ export async function standingOf(client: pg.ClientBase): Promise<Standing> {
   try {
     return await ask(`${IS_READ_ONLY}, ${LOG_FILE}`);
   } catch (error) {
-    // The functions are revoked, or the server is not PostgreSQL itself and lacks them.
+    // This user may not call the functions, or the server is not PostgreSQL and lacks them.
     if (!isRefused(error)) throw error;
     return await ask(IS_READ_ONLY);
   }

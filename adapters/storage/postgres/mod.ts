@@ -2,9 +2,9 @@
  * Stores pets in PostgreSQL 13 or later, through the driver `pg`, for any number of servers on any
  * number of machines.
  *
- * A fulfilled create is committed. Creates that arrive together at one server share a statement,
- * and all servers take turns, so that ids become visible in ascending order. Reads share statements
- * too.
+ * Once a create resolves, it is committed. Creates that arrive together at one server share a
+ * statement, and all servers take turns, so that ids become visible in ascending order. Reads share
+ * statements too.
  *
  * @module
  */
@@ -19,22 +19,27 @@ export type { PostgresStorageOptions } from "./open.ts";
 /**
  * Opens a PostgreSQL database, and creates its tables if they are missing.
  *
- * The address is a connection URI of libpq. Of several servers the one that accepts writes is used.
- * TLS is set by `sslmode`, `sslrootcert`, `sslcert` and `sslkey`: without `sslmode` and `PGSSLMODE`
- * the connection is not encrypted; `require` encrypts, `verify-full` also checks who the server is.
- * Two parameters are not libpq's: `connection_limit=N` (default 10), and `pgbouncer=true` for a
- * pooler that gives each transaction another connection, which turns prepared statements off.
+ * The address is a connection URI of libpq. If it names several servers, the one that accepts
+ * writes is used. TLS is set by `sslmode`, `sslrootcert`, `sslcert` and `sslkey`. Without `sslmode`
+ * and `PGSSLMODE` the connection is not encrypted; `require` encrypts, and `verify-full` also
+ * checks the server's identity. Two parameters are not libpq's: `connection_limit=N` (default 10),
+ * and `pgbouncer=true`, which turns prepared statements off for a pooler that may give each
+ * transaction a different connection.
  *
- * On Deno it needs `--allow-net=HOST:PORT` and `--allow-env=PG*`; for a Unix socket also
- * `--allow-read` and `--allow-write` of it.
+ * On Deno it needs `--allow-net=HOST:PORT` and `--allow-env=PG*`; a Unix socket also needs
+ * `--allow-read` and `--allow-write` for its path.
  *
- * @example
+ * @example Open a database
  * ```ts
  * import { env } from "node:process";
  * import { postgresStorage } from "@petstore/service/postgres";
  *
  * const storage = env.DATABASE_URL && await postgresStorage(env.DATABASE_URL);
  * ```
+ *
+ * @param url the address of the database: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
+ * @param options time limits, and who is told of moves and of risky settings.
+ * @returns the storage, whose `apiKeys` keeps issued keys.
  * @throws {TypeError} if the address is malformed, or has a parameter that is unknown or wrong.
  * @throws {RangeError} if an option is out of range.
  * @throws {StorageError} `unavailable` if the database cannot be used; the message says why. The

@@ -1,4 +1,4 @@
-/** Opens the storage in PostgreSQL at an address that was parsed before. */
+/** Opens the storage in PostgreSQL at a parsed address. */
 
 import { checkIntegers, checkNames, MAX_TIME } from "../../../core/options.ts";
 import { apiKeyStorage } from "../api_keys.ts";
@@ -19,39 +19,36 @@ import { API_KEYS_LOCK } from "./turn.ts";
 /** Settings of `postgresStorage`. */
 export interface PostgresStorageOptions {
   /**
-   * Time to wait for a connection, at each server of the address, in ms: 1 to 2147483647; then the
-   * operation is `unavailable`. Default: 3000.
+   * How long to wait for a connection, at each server of the address, in ms: 1 to 2147483647. After
+   * that the operation is `unavailable`. Default: 3000.
    */
   readonly connectTimeout?: number;
   /**
-   * Time to wait for the result of a statement, in ms: 1 to 2147483647; then a read is
+   * How long to wait for the result of a statement, in ms: 1 to 2147483647. After that a read is
    * `unavailable`, and a create `outcome_unknown`. A statement that waits for a lock is
-   * `unavailable` after three fifths of it, at most 3 s. Default: 5000.
+   * `unavailable` after three fifths of this time, at most 3 s. Default: 5000.
    */
   readonly queryTimeout?: number;
   /**
-   * Time to wait for a database server that cannot be reached yet, in ms: 0 to 2147483647.
+   * How long to wait for a database server that cannot be reached yet, in ms: 0 to 2147483647.
    * Default: 10000.
    */
   readonly openTimeout?: number;
-  /**
-   * Time that an idempotency key is kept, in ms: 0, which keeps none, or more.
-   * Default: 86400000 (24 hours).
-   */
+  /** How long an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
   readonly idempotencyRetention?: number;
   /**
-   * Called with a sentence, such as `moved to db2:5432, timeline 7`, when another server of the
-   * address is used from now on. Default: nothing is called.
+   * Called with a sentence, such as `moved to db2:5432, timeline 7`, when a different server of the
+   * address is used from now on. Default: not called.
    */
   readonly onMove?: (message: string) => void;
   /**
-   * Called once opened, with a sentence for each setting of the database that may do harm, such as
-   * an `ALTER SEQUENCE … CACHE 50`, and what to do about it. Default: `console.warn`.
+   * Called after opening with a sentence for each setting of the database that may do harm, such as
+   * `ALTER SEQUENCE … CACHE 50`, and what to do about it. Default: `console.warn`.
    */
   readonly onWarning?: (message: string) => void;
 }
 
-/** The maximum number of rows that a group reads, because gets wait for the pages of a group. */
+/** How many rows a group may read, so that other reads do not wait long for it. */
 const MAX_ROWS = 1000;
 const PING = { text: "SELECT FROM pets LIMIT 1" };
 

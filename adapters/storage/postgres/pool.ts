@@ -9,15 +9,14 @@
  *     closed ◀───────────────────────┘
  * ```
  *
- * - *Connecting*: to the host in use, as `host_in_use.ts` chooses it. If that fails, the other
- *   hosts are looked at first. `check` refuses a server that must not be used.
+ * - *Connecting*: to the host in use, which `host_in_use.ts` chooses. If that fails, the other
+ *   hosts are checked. `check` refuses a server that must not be used.
  * - *In use*: lent for one statement or transaction; then *idle*, to be lent again.
- * - *Mistrusted*: when a lent connection is lost, those that are open may be dead too. Each ends
- * when
- *   it is released, or instead of being lent.
+ * - *Mistrusted*: when a lent connection is lost, the other open ones may be dead too. Each is
+ *   closed when it is released, or instead of being lent.
  * - *Moving* to another host: `host_in_use.ts` decides when, and to which; this file replaces the
  *   connections. All are mistrusted and cut at once. Reads under way are sent again, to the new
- *   host, and no create waits any longer for a server that cannot commit it.
+ *   host, and no create keeps waiting for a server that cannot commit it.
  *
  * @module
  */
@@ -34,7 +33,7 @@ import { clientsOf, type Connection } from "./client.ts";
 import { areAllTaken, fault } from "./fault.ts";
 import { hostInUse, type Standing, standingOf } from "./host_in_use.ts";
 
-/** Time limits in ms, and who is told of a move. */
+/** Time limits in ms, and a callback for moves. */
 export interface PoolOptions {
   /** For a connection, at each server. */
   readonly connectTimeout: number;
@@ -42,24 +41,25 @@ export interface PoolOptions {
   readonly queryTimeout: number;
   /** For a lock that another transaction holds. */
   readonly lockTimeout: number;
-  /** Called with a sentence when another server is used from now on. */
+  /** Called with a sentence when a different server is used from now on. */
   readonly onMove?: ((message: string) => void) | undefined;
 }
 
-// They override the defaults of the database. Those about plans: seen in PostgreSQL 15 (its manual,
-// `plan_cache_mode`); tests/adapters/storage/postgres/plans_slow.ts shows which of them can go.
+// They override the database's defaults. The need for those about plans was seen in PostgreSQL 15
+// (its manual, `plan_cache_mode`); tests/adapters/storage/postgres/plans_slow.ts shows which can
+// go.
 export const SETTINGS = [
-  // With another isolation, creates that take turns fail (40001).
+  // With another isolation level, creates that take turns fail (40001).
   "-c default_transaction_isolation=read\\ committed",
-  // Otherwise a prepared page may be planned each time, which takes longer than reading it.
+  // Otherwise a page may be planned each time, which takes longer than reading it.
   "-c plan_cache_mode=force_generic_plan",
-  // The plan that is kept may be made while the table is empty: it would scan the table.
+  // The cached plan may be made while the table is empty, and would scan the whole table.
   "-c enable_seqscan=off",
-  // A plan for any limit has to expect a large one, and would be compiled for it.
+  // A plan for any limit must expect a large one, and would be JIT-compiled for it.
   "-c jit=off",
 ].join(" ");
 
-/** Makes a pool, which connects when a connection is taken. Each that is taken must be released. */
+/** Makes a pool, which connects when a connection is taken. Every one taken must be released. */
 export function connectionPool(address: PostgresAddress, options: PoolOptions) {
   const { hosts, writable } = address;
   const settings = settingsOf(address, options);
@@ -83,11 +83,11 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     "remove",
     (client: pg.PoolClient) => open.delete(client as Connection),
   );
-  // An idle connection ended, and the pool has dropped it. Without a listener the program would end
+  // An idle connection ended, and the pool dropped it. Without a listener the program would end
   // (the driver's document pg.Pool, `error`).
   pool.on("error", () => lost++);
 
-  /** Lends a connection to the server in use, or to another one if that is lost. */
+  /** Lends a connection to the server in use or, if that is lost, to another one. */
   async function connect(): Promise<Connection> {
     const tried = server.current;
     const faults: unknown[] = [];
@@ -97,7 +97,7 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
       if (hosts.length === 1 || areAllTaken(error)) throw error;
       faults.push(error);
     }
-    // Another call that failed at the same server may have moved already.
+    // Another call that failed at the same server may already have moved.
     if (server.current === tried) {
       faults.push(...await server.look({ isLost: true }));
     }
@@ -124,10 +124,10 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     for (const connection of open) connection.cut();
     try {
       options.onMove?.(message);
-    } catch { /* It must not fail the call that noticed the move. */ }
+    } catch { /* Its failure must not fail the call that noticed the move. */ }
   }
 
-  /** Asks a host for its standing, on a connection of its own. */
+  /** Asks a host for its standing, on a separate connection. */
   async function ask(host: PostgresHost): Promise<Standing> {
     if (closed !== undefined) throw closedError("ask another host");
     const Client = clientsOf(() => host);
@@ -153,7 +153,7 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
   }
 
   return {
-    /** Lends a connection. If this rejects, with the fault of `action`, nothing was sent. */
+    /** Lends a connection. Rejects with the fault of `action`; then nothing was sent. */
     async take(action: string): Promise<Connection> {
       if (closed !== undefined) throw closedError(action);
       try {
@@ -166,7 +166,7 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
       }
     },
 
-    /** A connection that was lent is lost: those that are open now may be dead too. */
+    /** Call it when a lent connection is lost: the others that are open may be dead too. */
     lose(): void {
       lost++;
       mistrust();
@@ -178,10 +178,10 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
       lost,
     }),
 
-    /** Looks for a server with a higher timeline, after a statement that failed; never rejects. */
+    /** Looks for a server with a higher timeline, after a failed statement. Never rejects. */
     look: () => server.look({ isLost: false }),
 
-    /** Ends the connections; those that are lent end once they are released. */
+    /** Closes the connections; lent ones are closed once they are released. */
     close: () => closed ??= end(),
   };
 }
@@ -191,13 +191,13 @@ function settingsOf(
   { driver, pgbouncer }: PostgresAddress,
   { connectTimeout, queryTimeout, lockTimeout }: PoolOptions,
 ) {
-  // PgBouncer refuses settings that are sent with a new connection (see `IS_POOLER` in fault.ts).
+  // PgBouncer refuses settings sent with a new connection (see `IS_POOLER` in fault.ts).
   const direct = {
     options: `${driver.options ?? process.env.PGOPTIONS ?? ""} ${SETTINGS}`,
     lock_timeout: lockTimeout,
-    // Otherwise a statement that nobody waits for any more would keep its backend, while its
-    // connection is replaced. It does not end a commit that waits for a standby: PostgreSQL has
-    // stopped this clock by then (seen in 15; the test is
+    // Otherwise a statement that nobody waits for any more would keep its backend busy after its
+    // connection is replaced. This does not end a commit that waits for a standby: PostgreSQL has
+    // stopped this timer by then (seen in 15; tested by
     // tests/adapters/storage/postgres/faults_slow.ts).
     statement_timeout: queryTimeout + 500,
   };
@@ -219,14 +219,14 @@ function settingsOf(
 }
 
 /**
- * `pg` 8.23 itself would look for a password file, and on Deno would end the program if it may not
- * read one (`_getPassword` in its lib/client.js). Can go with `pg` 9, which will no longer look
- * (same file).
+ * Without this `pg` 8.23 would look for a password file, and on Deno end the program if it may not
+ * read one (`_getPassword` in its lib/client.js). Can go with `pg` 9, which will no longer look for
+ * it (same file).
  */
 function environmentPassword(): string {
   const { PGPASSWORD } = process.env;
   if (PGPASSWORD !== undefined) return PGPASSWORD;
   throw new Error(
-    "the server asks for a password: put it into the address, or into PGPASSWORD",
+    "the server asks for a password: put it in the address, or in PGPASSWORD",
   );
 }

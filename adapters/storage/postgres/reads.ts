@@ -22,7 +22,7 @@ import { prepared, type Row } from "./statement.ts";
 const ofStatus = (code: string, after: string) =>
   `(status, id) > (${code}, ${after}) AND status <= ${code} ORDER BY status, id`;
 
-// A single pet or page has a statement of its own, which is quicker than a group of one.
+// A single pet or page has its own statement, which is faster than a group of one.
 export const GET = prepared(
   `SELECT ${PET_COLUMNS} FROM pets WHERE id = $1`,
 );
@@ -32,12 +32,12 @@ const GET_ALL = prepared(
 export const LIST = prepared(
   `SELECT ${PET_COLUMNS} FROM pets WHERE id > $1 ORDER BY id LIMIT $2`,
 );
-// With `status = $3` PostgreSQL might walk through the primary key: a generic plan does not know
-// how rare a status is. tests/adapters/storage/postgres/plans_slow.ts shows the plans.
+// With `status = $3` PostgreSQL might scan the primary key: a generic plan does not know how rare a
+// status is. tests/adapters/storage/postgres/plans_slow.ts shows the plans.
 export const LIST_STATUS = prepared(`SELECT ${PET_COLUMNS} FROM pets
     WHERE ${ofStatus("$3", "$1")} LIMIT $2`);
-// With `LIMIT size` alone the planner would expect a tenth of the table for each page. Pages longer
-// than the service's are never in a group (`sizeOf` in grouped_pets.ts).
+// With `LIMIT size` alone the planner would expect a tenth of the table for each page. Pages above
+// the service's limit are never in a group (`sizeOf` in grouped_pets.ts).
 const LONGEST = rowsToRead(MAX_LIMIT);
 const page = (condition: string) =>
   `LATERAL (SELECT * FROM (
@@ -45,8 +45,8 @@ const page = (condition: string) =>
     ) AS longest LIMIT size) AS page`;
 /**
  * Pages of a status (`$1` to `$4`), then those of all pets; `place` is an index in the group.
- * `REINDEX` also locks the indexes in this order, in which they were made; in the other one the two
- * would end in a deadlock.
+ * `REINDEX` locks the indexes in the same order, in which they were created; in the reverse order
+ * the two would deadlock.
  */
 export const LIST_ALL = prepared(`SELECT page.*, place
     FROM unnest($1::int[], $2::bigint[], $3::int[], $4::smallint[])
@@ -117,8 +117,8 @@ export function groupReads(
 }
 
 /**
- * Makes the function that finds the row of an API key, in groups: strangers can force look-ups with
- * made-up keys of valid form.
+ * Makes the function that finds the row of an API key. Look-ups share statements, because strangers
+ * can force them with made-up keys of valid form.
  */
 export function groupLookUps(
   read: PostgresConnections["read"],
@@ -137,7 +137,7 @@ export function groupLookUps(
 }
 
 /**
- * Returns what `work` throws, so that an impossible row fails its own read and not the whole group.
+ * Returns what `work` throws, so that an invalid row fails its own read and not the whole group.
  */
 export function orError<T>(work: () => T): T | Error {
   try {

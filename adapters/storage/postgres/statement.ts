@@ -2,7 +2,7 @@
 
 import { hash } from "node:crypto";
 
-/** A statement. If it has a name, the server prepares it once for each connection. */
+/** A statement. If it has a name, the server prepares it once per connection. */
 export interface Statement {
   readonly name?: string;
   readonly text: string;

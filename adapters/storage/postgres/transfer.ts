@@ -13,7 +13,7 @@ import { openSchema } from "./schema.ts";
 import { numbered } from "./statement.ts";
 import { API_KEYS_LOCK, PETS_LOCK } from "./turn.ts";
 
-// Longer than a service's: one statement counts all pets.
+// Longer than a service's, because one statement counts all pets.
 const TIMEOUTS = {
   connectTimeout: 10_000,
   queryTimeout: 60_000,

@@ -1,4 +1,4 @@
-/** Turns: of all transactions that take the same lock, on any server, one runs at a time. */
+/** Turns: of all transactions with the same lock, on any server, one runs at a time. */
 
 // The upper half of each lock is "PETS" in ASCII.
 /** Held while the tables are created. */
@@ -9,16 +9,16 @@ export const PETS_LOCK = 0x50455453_00000002n;
 export const API_KEYS_LOCK = 0x50455453_00000003n;
 
 /**
- * Makes the first columns to select in a transaction that writes. It waits for its turn, which
- * lasts until its commit is visible to all others. Its commit waits for the disk even if the
- * database is set not to, and warns if it did not wait for a standby.
+ * Makes the first columns to select in a transaction that writes. The transaction waits for its
+ * turn, which lasts until its commit is visible to all others. The commit waits for the disk even
+ * if the database is configured not to, and the server warns if it did not wait for a standby.
  *
- * `pg_catalog.`: another user of the database may have created a function or an operator of the
- * same name, in a schema of the search path, which matches the types of these arguments better
- * (PostgreSQL's manual, "Function Type Resolution"). It would run as this user. What is used
- * without it matches the catalogue's types exactly, which is then preferred.
+ * Why `pg_catalog.`: in a schema of the search path, another user of the database may have created
+ * a function or operator of the same name that matches these argument types better (PostgreSQL's
+ * manual, "Function Type Resolution"). It would run as this user. What is used without
+ * `pg_catalog.` matches the catalogue's types exactly, and an exact match is preferred.
  *
- * @param timeout the parameter for the longest wait, such as `3000ms`.
+ * @param timeout the parameter for the maximum wait, such as `3000ms`.
  * @param lock the parameter for the lock.
  */
 export function takeTurn(timeout: string, lock: string): string {

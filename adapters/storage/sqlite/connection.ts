@@ -22,10 +22,9 @@ export class Connection {
   /**
    * Prepares a statement that returns rows as arrays and integers as `bigint`.
    *
-   * Each text is prepared once. Deno 2.9.6 keeps statements that are no longer used and frees them
-   * in one stall (1.7 s after 77,000), because `drop` in its ext/node_sqlite/statement.rs searches
-   * a list of all of them for each. The map can go if the memory of a loop of `prepare` does not
-   * grow.
+   * Each SQL text is prepared once. Deno 2.9.6 keeps unused statements and frees them all in one
+   * stall (1.7 s after 77,000), because `drop` in its ext/node_sqlite/statement.rs searches a list
+   * of all of them for each. The map can go if the memory of a loop of `prepare` does not grow.
    */
   prepare(sql: string): StatementSync {
     const earlier = this.#statements.get(sql);
@@ -45,7 +44,7 @@ export class Connection {
 
   /** Runs all reads of a query in one transaction; otherwise SQLite locks the file for each. */
   snapshot<T>(query: () => T): T {
-    // After `lockOthersOut`, or if a transaction could not be rolled back.
+    // A transaction stays open after `lockOthersOut`, or if it could not be rolled back.
     if (this.#db.isTransaction) return query();
     this.prepare("BEGIN").run();
     try {
@@ -58,8 +57,8 @@ export class Connection {
   /**
    * Runs `work` in a transaction that writes. Once it returns, the changes are in the log on disk.
    *
-   * @throws {StorageError} `outcome_unknown` if the changes may be there; other errors as they
-   * come.
+   * @throws {StorageError} `outcome_unknown` if the changes may have been made; other errors
+   * unchanged.
    */
   transact<T>(action: string, work: () => T): T {
     this.assertUndamaged(action);
@@ -90,7 +89,7 @@ export class Connection {
     }
   }
 
-  /** @throws {StorageError} `unavailable` if an earlier error forbids to write. */
+  /** @throws {StorageError} `unavailable` if an earlier error forbids writing. */
   assertUndamaged(action: string): void {
     if (this.#damage === undefined) return;
     const reason =
@@ -110,10 +109,10 @@ export class Connection {
   }
 
   /**
-   * Begins a transaction that stays open, so that nobody else can write. Reads go on in it.
+   * Begins a transaction that stays open, so that nobody else can write. Reads continue in it.
    *
    * @param scope `file` locks the whole file, and succeeds only if nobody else has it open.
-   * `writes` locks by the index, so that only those who share it notice.
+   * `writes` locks through the index, so that only processes that share it are blocked.
    * @returns false if others are in the way.
    */
   lockOthersOut(scope: "file" | "writes"): boolean {

@@ -1,4 +1,4 @@
-/** SQLite's result codes in the words of the storage port. @see https://sqlite.org/rescode.html */
+/** Translates SQLite's result codes for the storage port. @see https://sqlite.org/rescode.html */
 
 import { StorageError } from "../../../core/pets/pet_storage.ts";
 
@@ -13,18 +13,18 @@ const PROTOCOL = 15;
 const NOTADB = 26;
 /**
  * No space for the index of the log (SQLite's document Result Codes, SQLITE_IOERR_SHMSIZE). A
- * commit fails with it after it is in the log: readers do not see it, and the next commit
- * overwrites it. But if the process is killed before that, whoever opens the file finds it (seen
- * in SQLite 3.53; the test is tests/adapters/storage/sqlite/disk_test.ts).
+ * commit fails with it when it is already in the log. Readers do not see it, and the next commit
+ * overwrites it; but if the process is killed before that, whoever opens the file next finds it
+ * (seen in SQLite 3.53; tested by tests/adapters/storage/sqlite/disk_test.ts).
  */
 const IOERR_SHMSIZE = 4874;
 /**
  * A write failed, for example with EFBIG because the file reached a size limit (`ulimit -f`).
- * SQLite does not say which error it was. What was written of the transaction does not count, so
- * writing may go on once there is space, as after a full disk.
+ * SQLite does not say which error it was. The transaction does not count, so writing may continue
+ * once there is space, as after a full disk.
  */
 const IOERR_WRITE = 778;
-/** Extended codes that mean something else than their primary code. */
+/** Extended codes whose meaning differs from that of their primary code. */
 const EXTENDED: readonly number[] = [IOERR_SHMSIZE, IOERR_WRITE];
 
 const IS_FULL = "the disk is full";
@@ -43,14 +43,14 @@ const REASONS: Readonly<Record<number, string>> = {
   [NOTADB]: "the file is not an SQLite database",
 };
 
-/** Returns true if another connection is in the way, so that trying again helps. */
+/** Returns true if another connection holds a lock, so that retrying helps. */
 export function isBusy(error: unknown): boolean {
   return [BUSY, LOCKED, PROTOCOL].includes(resultCode(error));
 }
 
 /**
- * Returns true if a failed `COMMIT` may have happened all the same. It has not if the file was
- * busy or the disk full, because SQLite writes last what makes a transaction count.
+ * Returns true if a failed `COMMIT` may have taken effect. It has not if the file was busy or the
+ * disk full, because SQLite writes last what makes a transaction count.
  */
 export function mayHaveCommitted(error: unknown): boolean {
   return !isBusy(error) && ![FULL, IOERR_WRITE].includes(resultCode(error));
@@ -71,7 +71,7 @@ export function isAccessFault(error: unknown): boolean {
   return [CANTOPEN, READONLY].includes(resultCode(error));
 }
 
-/** Explains an error of SQLite; `undefined` for other errors and for mistakes in the SQL. */
+/** Explains an error of SQLite; `undefined` for other errors and mistakes in the SQL. */
 export function faultReason(error: unknown): string | undefined {
   return isBusy(error)
     ? "another process keeps the file locked"
@@ -79,8 +79,8 @@ export function faultReason(error: unknown): string | undefined {
 }
 
 /**
- * Turns an error of SQLite into a {@linkcode StorageError}. Returns other errors as they are,
- * unless `kind` is `outcome_unknown`.
+ * Turns an error of SQLite into a {@linkcode StorageError}. Returns other errors unchanged, unless
+ * `kind` is `outcome_unknown`.
  */
 export function storageFault(
   action: string,

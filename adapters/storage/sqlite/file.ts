@@ -4,9 +4,10 @@
  * - In use: it reads and writes.
  * - Its main file is missing or replaced: it reads the old file and refuses to write, until the old
  *   file is back.
- * - Its log or index is lost: it saves the log, keeps all other processes from writing, and reads
- *   on. It refuses to write until a restart. If it cannot keep the others out, it closes.
- * - The disk failed: it reads on, and refuses to write until a restart.
+ * - Its log or index is lost: it saves the log, keeps all other processes from writing, and
+ *   continues to read. It refuses to write until a restart. If it cannot keep the others out, it
+ *   closes.
+ * - The disk failed: it continues to read, and refuses to write until a restart.
  * - Closed.
  */
 
@@ -29,7 +30,7 @@ const MAX_PAUSE = 8;
 /** An open file. */
 export class SqliteFile {
   readonly #connection: Connection;
-  /** The longest wait for other processes that lock the file, in ms. */
+  /** How long to wait for other processes that lock the file, in ms. */
   readonly #lockTimeout: number;
   readonly #files: WatchedFiles;
   readonly #checking: ReturnType<typeof setInterval>;
@@ -38,7 +39,7 @@ export class SqliteFile {
   #isLogSaved = false;
   /** True once a lock keeps other processes from writing with a new log or index. */
   #areOthersLockedOut = false;
-  /** Fulfilled once all writes have ended. */
+  /** Resolves once all writes have ended. */
   #writes: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
@@ -79,7 +80,7 @@ export class SqliteFile {
         return query(item);
       } catch (error) {
         if (isBusy(error)) throw error;
-        return storageFault(action, error) as Error; // nobody throws anything else
+        return storageFault(action, error) as Error; // nothing else is thrown
       }
     };
     const readAll = () => items.map(readItem);
@@ -92,20 +93,21 @@ export class SqliteFile {
 
   /**
    * Runs `work` in a transaction, in one turn of the event loop. Runs it again if the file was
-   * locked. Once fulfilled, its changes are on disk.
+   * locked. Once this resolves, the changes are on disk.
    *
-   * @throws {StorageError} `unavailable` if nothing happened, `outcome_unknown` if it may have.
+   * @throws {StorageError} `unavailable` if nothing happened, `outcome_unknown` if something may
+   * have.
    */
   async write<T>(action: string, work: () => T): Promise<T> {
     this.#assertOpen(action);
     const done = this.#attempt(action, () => {
-      // Without a problem the timer looks often enough.
+      // While there is no problem, the timer checks often enough.
       if (this.#problem !== undefined) this.#assertInPlace(action);
       const result = this.#connection.transact(action, work);
       this.#assertKept(action);
       return result;
     });
-    // Without their results, which would be kept for ever.
+    // Without the results, which would be kept for ever.
     this.#writes = Promise.allSettled([this.#writes, done]).then(() => {});
     return await done;
   }
@@ -163,20 +165,21 @@ export class SqliteFile {
 
   /**
    * Saves what the open log holds, and keeps others from writing with a new log or index. Otherwise
-   * the last to close the file would do harm: SQLite then saves its log, and deletes what is at the
-   * paths (its document Write-Ahead Logging, "The WAL File"). The next check tries again what fails
-   * here. The test is tests/adapters/storage/sqlite/watched_files_test.ts.
+   * the last process to close the file would do harm: SQLite then saves its log, and deletes the
+   * files at the paths (its document Write-Ahead Logging, "The WAL File"). What fails here is
+   * retried at the next check. Tested by tests/adapters/storage/sqlite/watched_files_test.ts.
    */
   #protect(lostPath: string): void {
-    // If something is in its place, others may have written there: their pages would mix with ours.
+    // If another file is in its place, others may have written to it: their pages would mix with
+    // ours.
     const mustSave = !this.#isLogSaved && !existsSync(lostPath);
     if (this.#areOthersLockedOut && !mustSave) return;
-    this.#connection.rollBack(); // SQLite saves no log inside a transaction, even that of the lock.
+    this.#connection.rollBack(); // SQLite saves no log inside a transaction, such as the lock.
     if (mustSave) this.#isLogSaved = this.#connection.saveLog();
     const index = this.#files.index.state();
     this.#areOthersLockedOut = this.#connection.lockOthersOut("file") ||
       index === "in place" && this.#connection.lockOthersOut("writes");
-    // While the index is missing nobody writes with a new one, and the next check tries again.
+    // While the index is missing nobody writes with a new one, and the next check retries.
     if (this.#areOthersLockedOut || index !== "replaced") return;
     this.#closeConnection(); // Others write with a new index, and see no lock of this connection.
   }
@@ -191,7 +194,7 @@ export class SqliteFile {
 
 /**
  * Repeats an attempt while other processes lock the file, for at most `lockTimeout` ms. SQLite's
- * own `busy_timeout` would block the event loop meanwhile (1.8 s were seen).
+ * own `busy_timeout` would block the event loop meanwhile (1.8 s seen).
  *
  * @throws what `explain` makes of the last error.
  */

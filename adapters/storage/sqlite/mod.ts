@@ -1,10 +1,10 @@
 /**
- * Pets in an SQLite file, through `node:sqlite`: the same code on Deno, Bun and Node. On Node 22
- * that module prints an `ExperimentalWarning` when it is loaded.
+ * Stores pets in an SQLite file, through `node:sqlite`: the same code on Deno, Bun and Node. On
+ * Node 22 that module prints an `ExperimentalWarning` when it is loaded.
  *
- * A fulfilled create is on disk (`synchronous=FULL`). Operations that arrive together share one
- * transaction. Any number of processes on one machine may use the same file; a network file system
- * does not work.
+ * Once a create resolves, it is on disk (`synchronous=FULL`). Operations that arrive together share
+ * one transaction. Any number of processes on one machine may use the same file; network file
+ * systems do not work.
  *
  * @module
  */
@@ -45,19 +45,16 @@ const MAX_TURNS = 64;
 /** Settings of {@linkcode sqliteStorage}. */
 export interface SqliteStorageOptions {
   /**
-   * The longest wait of an operation for other processes that lock the file, in ms: 0 to
-   * 2147483647. After it the operation is `unavailable`. Default: 5000.
+   * How long an operation waits for other processes that lock the file, in ms: 0 to 2147483647.
+   * After that it is `unavailable`. Default: 5000.
    */
   readonly lockTimeout?: number;
-  /**
-   * Time that an idempotency key is kept, in ms: 0 or more. 0 keeps none. Default: 86400000 (24
-   * hours).
-   */
+  /** How long an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
   readonly idempotencyRetention?: number;
 }
 
 /**
- * Opens an SQLite file; if it is missing, creates it, but not its directory.
+ * Opens an SQLite file. Creates it if it is missing, but not its directory.
  *
  * On Deno it needs `--allow-read` and `--allow-write` for the directory, because SQLite keeps two
  * more files there.
@@ -68,10 +65,10 @@ export interface SqliteStorageOptions {
  *
  * Creates and `ping` are also `unavailable` if the file, its `-wal` or its `-shm` is deleted or
  * replaced while in use. A replaced file is noticed within 100 ms. If the `-wal` or `-shm` is
- * deleted, all that was committed is moved into the file, and until this process ends nobody else
- * can write to it.
+ * deleted, everything committed is moved into the file, and nobody else can write to it until this
+ * process ends.
  *
- * @example
+ * @example Open a file
  * ```ts
  * import { createHandler, issuedKeys } from "@petstore/service";
  * import { sqliteStorage } from "@petstore/service/sqlite";
@@ -80,6 +77,10 @@ export interface SqliteStorageOptions {
  * const handle = createHandler({ storage, keys: issuedKeys(storage.apiKeys) });
  * await storage.close();
  * ```
+ *
+ * @param path the path of the file; symbolic links are followed.
+ * @param options how long to wait for locks, and how long idempotency keys are kept.
+ * @returns the storage, whose `apiKeys` keeps issued keys.
  * @throws {TypeError} if the path is empty, `:memory:` or a URI.
  * @throws {RangeError} if an option is out of range.
  * @throws {StorageError} `unavailable` if the file cannot be used; the message says why. A file
@@ -118,7 +119,9 @@ export async function sqliteStorage(
   );
   const byId = file.prepare(`SELECT ${PET_COLUMNS} FROM pets WHERE id = ?`);
   const anyPages = preparePages("?");
-  /** One pair for each limit that the service allows: binding `LIMIT` costs processor time. */
+  /**
+   * A pair for each limit that the service allows, because binding `LIMIT` costs processor time.
+   */
   const pages: (typeof anyPages)[] = [];
   const byKey = file.prepare(
     `SELECT ${PET_COLUMNS} FROM pets WHERE id =
@@ -164,7 +167,7 @@ export async function sqliteStorage(
       categoryId,
       STATUS_CODE[status],
     );
-    if (Number(changes) !== 1) { // then the id is that of an earlier pet
+    if (Number(changes) !== 1) { // in that case the id is an earlier pet's
       throw new Error("Cannot create pet: a trigger on pets ignored the row");
     }
     return { id: petId(BigInt(lastInsertRowid)), name, categoryId, status };
@@ -233,9 +236,9 @@ export async function sqliteStorage(
 }
 
 /**
- * On Node, lets turns of the event loop pass without a commit: twice as many as the last group took
- * ms. A new connection needs several turns until its request is read. If each of them waited for a
- * commit, strangers would wait for seconds on a slow disk.
+ * On Node, lets turns of the event loop pass without a commit: two for each ms that the last group
+ * took. A new connection needs several turns until its request is read. If each of them waited for
+ * a commit, new clients would wait for seconds on a slow disk.
  */
 async function letTurnsPass(ms: number, isOver: () => boolean): Promise<void> {
   if ("Deno" in globalThis || "Bun" in globalThis) return;

@@ -1,4 +1,4 @@
-/** Opens an SQLite file: its settings, its tables, and the reason if it cannot be opened. */
+/** Opens an SQLite file: sets it up, creates its tables, and explains why it cannot be opened. */
 
 import {
   accessSync,
@@ -57,9 +57,8 @@ export function openSqliteFile(
 
 /**
  * Creates a file that only its owner can read, unless it exists: SQLite would let others read it
- * (its document Compile-time Options, SQLITE_DEFAULT_FILE_PERMISSIONS; the test is
- * tests/adapters/storage/sqlite/permission_test.ts). SQLite gives the files beside it the same
- * mode.
+ * (its document Compile-time Options, SQLITE_DEFAULT_FILE_PERMISSIONS; tested by
+ * tests/adapters/storage/sqlite/permission_test.ts). SQLite gives its other files the same mode.
  *
  * @throws {Error} if the file is missing but its log is not: SQLite would empty the log.
  */
@@ -70,16 +69,16 @@ function createPrivate(file: string): void {
     );
   }
   try {
-    // `wx` opens no file that exists: closing it would end the locks that this process has on it
-    // (SQLite's document How To Corrupt, "Posix advisory locks canceled").
+    // `wx` does not open an existing file: closing it would release the locks that this process has
+    // on it (SQLite's document How To Corrupt, "Posix advisory locks canceled").
     closeSync(openSync(file, "wx", 0o600));
-  } catch { /* If it cannot be created, SQLite fails next. */ }
+  } catch { /* If it cannot be created, SQLite will fail. */ }
 }
 
 /**
- * Checks that the file has no other name. SQLite finds the log by the name of the file, so whoever
- * uses another name would not see the log (its document How To Corrupt, "Multiple links to the same
- * file").
+ * Checks that the file has no other name. SQLite finds the log by the file's name, so a process
+ * that uses another name would not see the log (its document How To Corrupt, "Multiple links to the
+ * same file").
  *
  * @throws {Error} if it has hard links.
  */
@@ -92,7 +91,7 @@ function assertOneName(file: string): void {
       `the file has ${stats.nlink} names (hard links), and each would have a log of its own; keep one name, or make a copy`,
     );
   }
-  // Not an error: on overlay file systems every file differs from its directory.
+  // Only a warning: on overlay file systems every file's device differs from its directory's.
   if (stats.dev !== statSync(dirname(file)).dev) {
     console.warn(
       `${file} is on another file system than its folder. If it is mounted without its folder, pets will be lost: mount the folder`,
@@ -112,9 +111,9 @@ function followLinks(path: string): string {
 }
 
 /**
- * Fails, as it does for a locked file, if another process has the file open. That process has
- * lost its log or index, and what is written to new ones would be lost when it ends (SQLite's
- * document How To Corrupt, "Unlinking or renaming a database file while in use").
+ * Fails as if the file were locked if another process has it open. That process has lost its log or
+ * index, and what is written to new ones would be lost when it ends (SQLite's document How To
+ * Corrupt, "Unlinking or renaming a database file while in use").
  */
 function assertUnused(path: string): void {
   const db = new DatabaseSync(path);
@@ -134,8 +133,8 @@ function findMissing(file: string): string | undefined {
 }
 
 function setUp(db: DatabaseSync, access: Access): void {
-  // First, because the file may belong to another program. In a transaction, because another
-  // process may be creating the tables.
+  // Checked first, because the file may belong to another program, and in a transaction, because
+  // another process may be creating the tables.
   db.prepare("BEGIN").run();
   const isMissing = findChanges(db).length > 0;
   if (isMissing && access === "read") throw new Error(NO_TABLES);
@@ -151,12 +150,12 @@ function setUp(db: DatabaseSync, access: Access): void {
   // (SQLite's document PRAGMA, `fullfsync`).
   db.prepare("PRAGMA fullfsync = ON").run();
   db.prepare("PRAGMA checkpoint_fullfsync = ON").run();
-  // In bytes. The log grows while anybody reads an old state; afterwards it shrinks to this.
+  // In bytes. The log grows while any process reads an old state; afterwards it shrinks to this.
   db.prepare("PRAGMA journal_size_limit = 16000000").get();
-  // In KiB. It holds the pages of a thousand pets spread over a million.
+  // In KiB, enough for the pages of a thousand pets spread over a million.
   db.prepare("PRAGMA cache_size = -16000").run();
   db.prepare("BEGIN IMMEDIATE").run();
-  // Not by db.exec(): on Deno 2.9 its errors have no result code (denoland/deno#28289).
+  // Not with db.exec(), whose errors have no result code on Deno 2.9 (denoland/deno#28289).
   for (const sql of findChanges(db)) db.prepare(sql).run();
   // In a file that is read-only for this user, BEGIN IMMEDIATE succeeds, and this fails.
   if (access === "write") db.prepare("DELETE FROM pets WHERE false").run();
@@ -164,8 +163,8 @@ function setUp(db: DatabaseSync, access: Access): void {
 }
 
 /**
- * Finds the statements that make the tables what they should be: none, if they are that already.
- * Call it inside a transaction, so that it reads one state.
+ * Returns the statements that bring the tables up to date; none if they already are. Call it inside
+ * a transaction, so that it reads one state.
  *
  * @throws {Error} if the database belongs to another program, or to another version of this one.
  */
@@ -194,9 +193,9 @@ function findChanges(db: DatabaseSync): readonly string[] {
   );
 }
 
-/** Explains why a file cannot be opened: SQLite 3.53 only says "unable to open database file". */
+/** Explains why a file cannot be opened. SQLite 3.53 only says "unable to open database file". */
 function openReason(path: string, error: unknown): string {
-  const { name, message } = error as Error; // nobody throws anything else
+  const { name, message } = error as Error; // nothing else is thrown
   const file = resolve(followLinks(path));
   if (name === "NotCapable") {
     const directory = dirname(file);

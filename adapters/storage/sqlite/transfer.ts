@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import type { Access, Transfer, Value } from "../transfer.ts";
 import { openSqliteFile } from "./open.ts";
 
-/** The longest wait for other processes that lock the file, in ms. */
+/** How long to wait for other processes that lock the file, in ms. */
 const LOCK_TIMEOUT = 30_000;
 
 /** @throws {StorageError} `unavailable` if the file cannot be used; the message says why. */
@@ -25,7 +25,7 @@ export async function sqliteTransfer(
     write: ({ plural }, ...query) =>
       file.write(`copy ${plural}`, () => run(...query)),
 
-    // As bytes, because a string could have lost some: SQLite does not check text (its document
+    // As bytes, because a string might be incomplete: SQLite does not check text (its document
     // Invalid UTF Policy), and Deno 2.9 cuts it at a NUL (`column_value` in its
     // ext/node_sqlite/statement.rs).
     select: (column) =>
@@ -38,7 +38,7 @@ export async function sqliteTransfer(
 
     continueAfter: ({ name, plural }, id) =>
       file.write(`continue the ids of ${plural}`, () => {
-        // A table has no row there before its first insert.
+        // A table has no row in sqlite_sequence before its first insert.
         const insert = `INSERT INTO sqlite_sequence SELECT ?, ?
           WHERE NOT EXISTS (SELECT * FROM sqlite_sequence WHERE name = ?)`;
         run(insert, [name, id, name]);

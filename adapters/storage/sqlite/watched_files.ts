@@ -1,6 +1,6 @@
 /**
- * Compares the three files of an open database with those that were opened: the main file, its log
- * (`-wal`), and the index of the log (`-shm`), by which all who have the file open lock it.
+ * Checks that the three files of an open database are those that were opened: the main file, its
+ * log (`-wal`), and the index of the log (`-shm`), through which processes lock the file.
  */
 
 import { existsSync, realpathSync, renameSync, statSync } from "node:fs";
@@ -15,7 +15,7 @@ const MAIN_IS_REPLACED =
 const OTHER_IS_LOST =
   "was deleted or replaced while in use; restart this process before anything else uses the database";
 
-/** A file that is not the one that was opened. */
+/** A file that is no longer the one that was opened. */
 export interface FileProblem {
   /** The main file may come back; the log or its index is lost for good. */
   readonly kind: "main file" | "log or index";
@@ -31,11 +31,11 @@ export class WatchedFiles {
   readonly index: WatchedFile;
   readonly #main: WatchedFile;
   readonly #log: WatchedFile;
-  /** The log or the index. If it is moved back, others may have used another one meanwhile. */
+  /** The log or the index. It stays lost if it is moved back: others may have used another one. */
   #lost: WatchedFile | undefined;
 
   constructor(path: string) {
-    // SQLite keeps the others beside the file that a symbolic link leads to.
+    // SQLite keeps the others next to the target of a symbolic link.
     const file = realpathSync(path);
     this.#main = new WatchedFile(file);
     this.#log = new WatchedFile(`${file}-wal`);
@@ -43,11 +43,13 @@ export class WatchedFiles {
   }
 
   /**
-   * Returns false if a file is missing. Cheaper than `findProblem`; does not notice another file.
+   * Returns false if a file is missing. Cheaper than `findProblem`, but does not notice a replaced
+   * file.
    */
   arePathsTaken(): boolean {
-    // Not by stat: after a stat of the log, the next COMMIT takes half as long again on Linux 6.13
-    // and later, because it then writes an exact time (Linux's document Multigrain Timestamps).
+    // Not with stat: after a stat of the log, the next COMMIT takes half as long again on Linux
+    // 6.13 and later, because it then writes an exact time (Linux's document Multigrain
+    // Timestamps).
     const files = [this.#main, this.#log, this.index];
     return files.every(({ path }) => existsSync(path));
   }
@@ -67,9 +69,9 @@ export class WatchedFiles {
   }
 
   /**
-   * Renames the log if the main file was replaced: whoever opens the new file would apply the log
-   * to it. Leaves a log alone that another server has made since. Call it once the database is
-   * closed.
+   * Renames the log if the main file was replaced: a process that opens the new file would apply
+   * the log to it. Leaves a log alone that another process has made since. Call it once the
+   * database is closed.
    */
   setOldLogAside(): void {
     if (this.#main.state() !== "replaced") return;
@@ -88,7 +90,7 @@ export class WatchedFiles {
   }
 }
 
-/** A path, and which file was there when it was opened. */
+/** A path, and the file that was there when it was opened. */
 class WatchedFile {
   readonly path: string;
   readonly #identity: string | undefined;
@@ -105,7 +107,7 @@ class WatchedFile {
   }
 }
 
-/** Returns `undefined` if no file can be found: a directory of its path may be missing, too. */
+/** Identifies the file at a path; `undefined` if it, or a directory of its path, is missing. */
 function identify(path: string): string | undefined {
   try {
     const { dev, ino } = statSync(path, { bigint: true });

@@ -521,7 +521,7 @@ test("serve and toNodeListener refuse any other fetch function, and say what to 
   const other = (() => new Response()) as unknown as Handler;
   const message = (taker: string) =>
     `Cannot serve this function: on Node, ${taker} takes what createHandler(…) returns. ` +
-    "Do work of your own in (req, res) before the listener, or serve other fetch functions with srvx";
+    "Do your own work in (req, res) before the listener, or serve other fetch functions with srvx";
   const refusal = (taker: string) => ({
     name: "TypeError",
     message: message(taker),

@@ -18,7 +18,7 @@ test("memoryStorage says why it refuses an API key, and that it is closed", asyn
   const storage = memoryStorage();
   const key = { name: "a", digest: "b", created: new Date(0) };
   await storage.apiKeys.insert(key);
-  const exists = /its digest exists already$/;
+  const exists = /its digest already exists$/;
   await assert.rejects(storage.apiKeys.insert(key), exists);
   await storage.close();
   await assert.rejects(

@@ -359,7 +359,7 @@ test("postgresStorage takes the password from PGPASSWORD if the address has none
   const { host, received } = await pretend(t, authentication(3));
   const open = () =>
     postgresStorage(`postgres://ann@${host}/pets`, { openTimeout: 0 });
-  await assert.rejects(open(), /asks for a password: put it into the address/);
+  await assert.rejects(open(), /asks for a password: put it in the address/);
   assert.deepEqual(received, []);
   process.env.PGPASSWORD = "s3cret";
   try {
