@@ -54,7 +54,7 @@ export async function runSandbox(args: readonly string[]): Promise<void> {
   });
   if (values.help) return void process.stdout.write(HELP);
   if (positionals.length > 0) {
-    throw new UsageError(`sandbox takes options only, not ${positionals[0]}`);
+    throw new UsageError(`sandbox takes only options, not ${positionals[0]}`);
   }
   const number = (name: string, max = 999_999_999) =>
     check(`--${name}`, () => readInteger(`${values[name]}`, max), UsageError);

@@ -14,16 +14,16 @@ import type { Metrics } from "./metrics.ts";
 import { createProbes } from "./probes.ts";
 import { limitAddressLayer, type RateLimiter } from "./rate_limit.ts";
 
-/** The parts of the server. A layer that is left out adds nothing. */
+/** The parts of the server. A layer that is omitted adds nothing. */
 export interface AppParts extends Omit<HandlerOptions, "docs" | "onError"> {
   readonly log: Pick<Log, "request" | "fault">;
   /** Answers `/metrics`. */
   readonly metrics?: Metrics | undefined;
-  /** Counts the requests without a valid key, by the address that they come from. */
+  /** Counts the requests without a valid key, by the client's address. */
   readonly limitAddress?: RateLimiter | undefined;
   /** How many proxies are in front. Default: none. */
   readonly proxies?: number;
-  /** `/metrics` is answered by `admin` only. Default: by both. */
+  /** If true, only `admin` answers `/metrics`. Default: both do. */
   readonly isAdminApart?: boolean;
   /** Further endpoints, such as the page that documents the service. */
   readonly endpoints?: readonly Endpoint[];
@@ -46,14 +46,14 @@ export function createApp(
   const read = readHandlerOptions({
     ...options,
     storage: metrics?.watch(storage) ?? storage,
-    onError: () => {}, // the layer of the log has the cause from the answer
+    onError: () => {}, // the log layer reads the cause from the answer
   });
   const probes = createProbes(storage);
   const all = metrics === undefined ? probes : [...probes, metrics.endpoint];
   const findAdmin = createRouter(all);
   const logging = logLayer(log, proxies);
   return {
-    /** The service, and what is beside it. */
+    /** The service, the probes, and the other endpoints. */
     answer: layered(
       createService(read, [...isAdminApart ? probes : all, ...endpoints]),
       metrics?.layer,
@@ -63,7 +63,7 @@ export function createApp(
       limitAddress && limitAddressLayer(limitAddress, proxies),
       traceLayer,
     ),
-    /** The probes and metrics, for a port of their own. */
+    /** The probes and metrics, for their own port. */
     admin: layered(
       createPipeline(
         (method, path) => findAdmin(method, path) ?? notFound,
@@ -80,10 +80,10 @@ export function createApp(
 
 const notFound = new Refusal(
   "not_found",
-  "Cannot find this path: here are /livez and /readyz, and /metrics if it is on",
+  "Cannot find this path: this port has /livez, /readyz and, if enabled, /metrics",
 );
 
-/** Wraps a service in layers, from the outside in: each sees the answers of those below it. */
+/** Wraps a service in layers, outermost first: each sees the answers of those after it. */
 function layered(
   service: Service,
   ...layers: readonly (Layer | undefined)[]

@@ -1,9 +1,9 @@
-/** The address that a request comes from, also behind proxies. */
+/** The address that a request comes from, even behind proxies. */
 
 import { isIP } from "node:net";
 import type { ServiceRequest } from "../../core/http/message.ts";
 
-/** The connection info of a runtime: Deno its info, Bun its server, Node the socket. */
+/** What a runtime passes with a request: Deno's info, Bun's server, Node's socket. */
 type Connection = Partial<{
   readonly remoteAddr: { readonly hostname?: string };
   requestIP(request: ServiceRequest): { readonly address: string } | null;
@@ -11,11 +11,11 @@ type Connection = Partial<{
 }>;
 
 /**
- * Returns the address of the client, which is the connection's if there is no proxy. Each proxy
- * adds the address of its own client to the right of `X-Forwarded-For`, so with `proxies` of them
- * the client is that many entries from the right; what stands before may be forged. If that entry
- * is no IP address, this is the connection's too. Empty if the runtime does not know it, for
- * example because the client is gone.
+ * Returns the address of the client; without proxies, that of the connection. Each proxy adds the
+ * address of its own client to the right of `X-Forwarded-For`, so the client is the entry that is
+ * `proxies` from the right; entries before it may be forged. If that entry is not an IP address,
+ * returns the connection's address. Empty if the runtime does not know it, for example because the
+ * client is gone.
  */
 export function clientAddress(
   request: ServiceRequest,
@@ -38,10 +38,10 @@ function withoutPort(entry: string): string {
   return ipv6 ?? ipv4 ?? entry;
 }
 
-/** Returns what one client has: an IPv4 address, or the /64 of an IPv6 address. */
+/** Returns the network that one client controls: an IPv4 address, or the /64 of an IPv6 address. */
 export function networkOf(address: string): string {
   const [bare = ""] = address.toLowerCase().split("%"); // without a zone (RFC 4007 §11)
-  // A socket for both families writes IPv4 as ::ffff:192.0.2.1, some proxies as ::ffff:c000:201.
+  // Dual-stack sockets write IPv4 as ::ffff:192.0.2.1, some proxies as ::ffff:c000:201.
   const ipv4 = /^(?:::ffff:)?([\d.]*)$/.exec(bare)?.[1];
   if (ipv4 !== undefined) return ipv4;
   if (/^::ffff:[\da-f]+:[\da-f]+$/.test(bare)) return bare;

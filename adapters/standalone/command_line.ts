@@ -1,4 +1,4 @@
-/** For all commands: reading their arguments, and the end if they cannot go on. */
+/** Shared by all commands: reads their arguments, and reports errors. */
 
 import { parse } from "node:path";
 import process from "node:process";
@@ -7,13 +7,13 @@ import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 /** The version of the package, as in `deno.json`. */
 export const VERSION = "1.0.0";
 
-/** Arguments that a command does not take. */
+/** Thrown for arguments that a command does not accept. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
 /**
- * Reads arguments; every command also takes `--help` and `-h`.
+ * Reads arguments. Every command also accepts `--help` and `-h`.
  *
  * @throws {UsageError} if an option is unknown, lacks its value, or takes none.
  */
@@ -25,7 +25,7 @@ export function parseArguments(
     ...options,
     help: { type: "boolean", short: "h" },
   };
-  // Not strict: the words of the errors would be the runtime's.
+  // Not strict, because the error messages would be the runtime's.
   const { tokens, values, positionals } = parseArgs({
     args: [...args],
     options: all,
@@ -43,7 +43,7 @@ export function parseArguments(
     if (type === "boolean" && value !== undefined) {
       throw new UsageError(`${name} takes no value`);
     }
-    // `--port --host` is a value that was forgotten; `--port=--host` is not.
+    // `--port --host` lacks a value; `--port=--host` has one.
     if (
       type === "string" && (!value || !inlineValue && value.startsWith("-"))
     ) {
@@ -54,8 +54,8 @@ export function parseArguments(
 }
 
 /**
- * Writes what went wrong to standard error and exits: with 2 if the arguments are wrong, otherwise
- * with 1. Only a mistake in the program itself is written with its stack.
+ * Writes what went wrong to standard error, and exits with 2 if the arguments are wrong, otherwise
+ * with 1. Only a bug in the program itself is written with its stack.
  */
 export function reportAndExit(cause: unknown): never {
   const message = missingPackage(cause) ?? explain(cause);
@@ -63,18 +63,18 @@ export function reportAndExit(cause: unknown): never {
   process.exit(cause instanceof UsageError ? 2 : 1);
 }
 
-/** Replaces characters that a terminal would act on, but for the ends of lines. */
+/** Replaces characters that a terminal would act on, except for line ends. */
 export function printable(text: string): string {
   return text.replace(/[^\n\P{C}]/gu, "\u{FFFD}");
 }
 
-/** Tells whether this is the program of the npm package, which has JavaScript. */
+/** Tells whether this is the program of the npm package, which is JavaScript. */
 export const IS_PACKAGE: boolean = import.meta.url.endsWith(".js");
 
-/** Tells whether this is one file with its runtime, as `bun build --compile` makes it. */
+/** Tells whether this is a single binary with its runtime, made by `bun build --compile`. */
 export const IS_BINARY: boolean = /\$bunfs|~BUN/.test(import.meta.url);
 
-/** Tells whether Deno loaded this from an address, such as JSR's, and not from a folder. */
+/** Tells whether Deno loaded this from a URL, such as JSR's, and not from a folder. */
 export const IS_REMOTE: boolean = /^https?:/.test(import.meta.url);
 
 /** The command that started this program, for messages that name a command. */
@@ -89,8 +89,7 @@ export const PROGRAM: string = IS_REMOTE
   : `${parse(process.execPath).name} adapters/standalone/main.ts`; // bun or node
 
 /**
- * Says how to install a package that is missing. A program that npx runs does not see what
- * `npm install` adds.
+ * Says how to install a missing package. A program run by npx does not see what `npm install` adds.
  */
 export function howToInstall(name: string): string {
   if (IS_BINARY) return "this binary has none; the npm package and a clone do";
@@ -105,7 +104,7 @@ export function howToInstall(name: string): string {
     : `run "npm install ${name}"`;
 }
 
-/** Says how to install the package that an `import` did not find; else `undefined`. */
+/** Says how to install the package that an `import` did not find; otherwise `undefined`. */
 export function missingPackage(cause: unknown): string | undefined {
   const [, name] =
     /Cannot find (?:package|module) ['"]((?:@[\w-]+\/)?[\w-]+)['"]/.exec(
@@ -119,7 +118,7 @@ function explain(cause: unknown): string {
   const { message, stack } = cause as Error;
   if (cause instanceof UsageError) return `${message}\nSee --help`;
   if (/: the address is in use$/.test(message)) {
-    return `${message}; choose another port by --port`;
+    return `${message}; choose another port with --port`;
   }
   const isMistake = [TypeError, RangeError, ReferenceError].some((type) =>
     cause instanceof type

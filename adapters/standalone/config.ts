@@ -1,4 +1,4 @@
-/** The configuration of the standalone server: environment variables, checked at the start. */
+/** The configuration of the standalone server: environment variables, checked at startup. */
 
 import { readFileSync } from "node:fs";
 import { parseBaseUrl } from "../../core/http/base_url.ts";
@@ -18,8 +18,8 @@ export type LastingDatabase =
 export type Database = { readonly kind: "memory" } | LastingDatabase;
 
 /**
- * Every variable: its default, and what it means, as `start --help` shows them. Tests check that
- * the documents and the permissions of `deno.json` name the same ones.
+ * Every variable, its default and its meaning, as `start --help` shows them. Tests check that the
+ * documents and the permissions in `deno.json` name the same ones.
  */
 export const SETTINGS = [
   [
@@ -28,7 +28,7 @@ export const SETTINGS = [
   ],
   [
     "DATABASE_URL_FILE",
-    "none; a file that has DATABASE_URL, which is then not set",
+    "none; a file that contains DATABASE_URL, which must then not be set",
   ],
   [
     "PETSTORE_API_KEYS",
@@ -36,7 +36,7 @@ export const SETTINGS = [
   ],
   [
     "PETSTORE_API_KEYS_FILE",
-    "none; a file that has PETSTORE_API_KEYS, which is then not set",
+    "none; a file that contains PETSTORE_API_KEYS, which must then not be set",
   ],
   [
     "BASE_URL",
@@ -54,20 +54,23 @@ export const SETTINGS = [
     "TRUST_PROXY",
     "none; how many proxies add the client's address to X-Forwarded-For",
   ],
-  ["MAX_BODY_BYTES", "65536; the most bytes that a request body may have"],
-  ["IDEMPOTENCY_RETENTION", "86400; seconds that an Idempotency-Key is kept"],
+  ["MAX_BODY_BYTES", "65536; maximum size of a request body, in bytes"],
+  [
+    "IDEMPOTENCY_RETENTION",
+    "86400; how long an Idempotency-Key is kept, in seconds",
+  ],
   ["PETSTORE_HOST", "127.0.0.1; same as --host"],
   ["PORT", "8000; same as --port"],
-  ["REQUEST_LOG", "on; or off: no line for each request"],
-  ["METRICS", "off; or on: adds /metrics, for Prometheus"],
+  ["REQUEST_LOG", "on; off logs no line for each request"],
+  ["METRICS", "off; on adds /metrics, for Prometheus"],
   [
     "ADMIN_PORT",
-    "none; another port, which then is the only one with /metrics",
+    "none; another port for the probes and metrics, which then alone has /metrics",
   ],
-  ["ADMIN_HOST", "that of the server; the address of ADMIN_PORT"],
+  ["ADMIN_HOST", "same as the server; the address of ADMIN_PORT"],
   [
     "SHUTDOWN_DELAY",
-    "0; seconds for which only /readyz is refused at shutdown, until balancers have seen it",
+    "0; seconds at shutdown for which only /readyz is refused, so that load balancers notice",
   ],
   [
     "SHUTDOWN_TIMEOUT",
@@ -98,14 +101,14 @@ export function readConfig(
       return parse(text);
     });
   }
-  /** Reads a setting that may also be in a file, because not everybody may see it. */
+  /** Reads a setting that may be in a file instead, because it may contain a secret. */
   function readSecret<T>(
     name: "DATABASE_URL" | "PETSTORE_API_KEYS",
     parse: (text: string) => T,
   ): T | undefined {
     const value = read(name, parse);
     return read(`${name}_FILE`, (path) => {
-      if (value !== undefined) throw new Error(`${name} is set too`);
+      if (value !== undefined) throw new Error(`${name} is also set`);
       const text = readFileSync(path, "utf8").replace(/\r?\n$/, "");
       if (text === "") throw new Error("the file is empty");
       return parse(text);
@@ -127,7 +130,9 @@ export function readConfig(
     fixedKeys: readSecret("PETSTORE_API_KEYS", (text) => {
       const keys = splitList(text);
       if (keys.some((key) => /\s/.test(key))) {
-        throw new Error("separate keys by commas, not by blanks or line ends");
+        throw new Error(
+          "separate keys with commas, not with spaces or line ends",
+        );
       }
       return checked(keys, apiKeys);
     }),
@@ -136,7 +141,7 @@ export function readConfig(
       const origins = text === "*" ? text : splitList(text);
       return checked({ origins } as const, (cors) => corsLayer(cors));
     }),
-    /** For each API key, and for each address if there is no valid key. */
+    /** For each API key, and for each address without a valid key. */
     rateLimit: read("RATE_LIMIT", readRateLimit),
     /** How many proxies are in front. */
     proxies: read("TRUST_PROXY", (text) => readInteger(text, 100, 1)) ?? 0,
@@ -153,7 +158,7 @@ export function readConfig(
     port: read("PORT", readPort) ?? 8000,
     requestLog: read("REQUEST_LOG", readSwitch) ?? true,
     metrics: read("METRICS", readSwitch) ?? false,
-    /** Where the metrics are, if not on the port of the service; by default on its host. */
+    /** Where the metrics are, if not on the service's port; by default on its host. */
     admin: readAdmin(),
     /** In ms. */
     shutdownDelay: 1000 *
@@ -173,13 +178,13 @@ export function check<T>(
   try {
     return read();
   } catch (cause) {
-    // The option is named as the caller knows it.
+    // `name` replaces the name of the option in the core's message.
     const reason = (cause as Error).message.replace(/^Wrong [^:]+: /, "");
     throw new Wrong(`Cannot read ${name}: ${reason}`, { cause });
   }
 }
 
-/** Returns a value that the service can be made of: `make` throws if not. */
+/** Returns a value that `make` accepts; it throws for any other. */
 function checked<T>(value: T, make: (value: T) => unknown): T {
   make(value);
   return value;
@@ -229,23 +234,24 @@ function readDatabase(url: string): Database {
 }
 
 /**
- * @param more says what else is accepted, for messages.
+ * @param more what else is accepted, for messages.
  * @throws {Error} if the address is wrong; it shows nothing that may be a password.
  */
 export function readLastingDatabase(url: string, more = ""): LastingDatabase {
-  // It would become part of the database's name, and a new database be made (\s has the BOM too).
+  // It would become part of the database's name, and a new database would be created. \s includes
+  // the BOM.
   if (/^\s|\s$/.test(url)) {
-    throw new Error("remove the blanks or line ends before or after it");
+    throw new Error("remove the spaces or line ends before or after it");
   }
   if (/^postgres(?:ql)?:\/\//.test(url)) {
     return { kind: "postgres", address: parsePostgresUrl(url) };
   }
   const path = /^sqlite:(?:\/\/(?=\/))?(?!\/\/|file:)([^:].*)$/s.exec(url)?.[1];
   if (path !== undefined) return { kind: "sqlite", path };
-  // Of anything else only the scheme is shown: what follows may hold a password.
+  // For anything else only the scheme is shown, because the rest may contain a password.
   const [scheme] = /^[a-z0-9+.-]+:/i.exec(url) ?? [];
   const hint = scheme === "sqlite:"
-    ? "; after sqlite: comes a path, without // (sqlite:petstore.db, sqlite:/srv/pets.db)"
+    ? "; after sqlite: put a path without // (sqlite:petstore.db, sqlite:/srv/pets.db)"
     : scheme && `, not ${scheme}…`;
   throw new Error(
     "it must be sqlite:PATH (such as sqlite:petstore.db) or " +

@@ -14,11 +14,11 @@ Example:  ${PROGRAM} copy sqlite:petstore.db postgres://petstore@127.0.0.1/petst
 
   FROM, TO    each sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE
 
-Ids and keys stay what they are. TO must be empty, or have what an earlier copy of FROM wrote: the
-copy goes on after that, so it may be stopped at any time. If anything was copied, both sides are read
-again in the end and compared; the result is JSON. Stop the servers first: what they add meanwhile is
-copied by running the command again. PGPASSWORD keeps a password out of the arguments, which others on
-this machine may see.
+Ids and keys do not change. TO must be empty, or contain only what an earlier copy of FROM wrote: the
+copy continues there, so you may stop it at any time. If anything was copied, both sides are then read
+again and compared; the result is JSON. Stop the servers first; if they add anything meanwhile, run the
+command again. Set PGPASSWORD to keep a password out of the arguments, which other users of this
+machine may see.
 `;
 
 /** Runs the command with the arguments that follow `copy`. */

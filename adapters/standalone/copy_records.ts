@@ -1,4 +1,4 @@
-/** Copies all pets and keys of one database to another, and proves that they are the same. */
+/** Copies all pets and keys from one database to another, and verifies that they are equal. */
 
 import { createHash } from "node:crypto";
 import { INT64_MAX } from "../../core/json.ts";
@@ -15,13 +15,13 @@ import {
 } from "../storage/transfer.ts";
 import { ConfigError } from "./config.ts";
 
-/** The number of rows that are read at once, and written in one transaction. */
+/** How many rows are read at once, and written in one transaction. */
 const PAGE = 1000;
 
 /** The columns of text; all others are integers. */
 const TEXT: readonly string[] = ["name", "digest", "key"];
 
-/** Both databases, a function that writes a line for people, and the time in ms for tests. */
+/** Both databases, a function that writes a line for people, and a clock in ms for tests. */
 interface Job {
   readonly from: Transfer;
   readonly to: Transfer;
@@ -34,16 +34,16 @@ type Sides = Awaited<ReturnType<typeof summarize>>;
 type Copied = Awaited<ReturnType<typeof copyTable>>;
 
 const MORE =
-  "FROM was written to meanwhile, and has more now. Stop the servers that use it, and run the same command again: it copies the rest";
+  "FROM was written to meanwhile, and has more rows now. Stop the servers that use it, and run the same command again: it copies the rest";
 
 const DIFFERENT =
-  "TO is not the same as FROM. Stop all servers on both, and run the same command again; if it refuses then, or ends like this, copy to an empty database";
+  "TO is not the same as FROM. Stop all servers that use either, and run the same command again. If it refuses, or ends like this again, copy to an empty database";
 
 /**
- * Copies what TO does not have. Refuses to if FROM has rows that cannot be copied, or lacks rows
- * that TO has.
+ * Copies the rows that TO lacks. Refuses if FROM has rows that cannot be copied, or lacks rows that
+ * TO has.
  *
- * @returns both tables, if they are equal in FROM and TO, and lines that say how to go on.
+ * @returns both tables, whether they are equal in FROM and TO, and lines that say what to do next.
  */
 export async function copyAll(job: Job) {
   if (job.from.identity === job.to.identity) {
@@ -55,15 +55,14 @@ export async function copyAll(job: Job) {
     const apiKeys = await compare(keysWithout("revoked", "last_used"), job);
     if (pets.count !== 0) {
       job.tell(
-        `TO has ${pets.count} pets of FROM already: going on after the id ${pets.last}`,
+        `TO already has ${pets.count} pets of FROM: continuing after the id ${pets.last}`,
       );
     }
     const copiedPets = await copyTable(PETS, job, pets);
     await copyIdempotencyKeys(job);
-    // From the first key on, because it may have been revoked or used since.
+    // Starts with the first key, because it may have been revoked or used since.
     const copiedKeys = await copyTable(API_KEYS, job, { ...apiKeys, last: 0n });
-    // If nothing is new, the first comparison is the proof. That of keys does not tell whether they
-    // are revoked.
+    // If nothing is new, the first comparison of pets is enough. That of keys ignored revocations.
     const isNew = copiedPets.copied !== 0 || copiedKeys.copied !== 0;
     const both = {
       pets: await verify(PETS, copiedPets, job, isNew ? undefined : pets.sides),
@@ -79,12 +78,12 @@ export async function copyAll(job: Job) {
   } catch (cause) {
     if (!(cause instanceof StorageError)) throw cause;
     const message =
-      `${cause.message}\nRun the same command again: it goes on after the last pet that TO has`;
+      `${cause.message}\nRun the same command again: it continues after the last pet that TO has`;
     throw new StorageError(cause.kind, message, { cause });
   }
 }
 
-/** The table of keys, without what may differ. */
+/** The table of keys, without columns that may differ. */
 function keysWithout(...names: readonly string[]): Table {
   const columns = API_KEYS.columns.filter((name) => !names.includes(name));
   return { ...API_KEYS, columns };
@@ -105,7 +104,7 @@ async function compare(
   );
 }
 
-/** Copies the rows after the id `last`, up to the last that FROM has now. */
+/** Copies the rows after the id `last`, up to the last row that FROM has now. */
 async function copyTable(
   table: Table,
   job: Job,
@@ -113,7 +112,8 @@ async function copyTable(
 ) {
   const { from, to } = job;
   const source = await survey(from, table);
-  // From now on TO gives no id that FROM has given, even if this ends early and a server uses TO.
+  // From now on TO assigns no id that FROM has assigned, even if this ends early and a server uses
+  // TO.
   await to.continueAfter(table, source.given);
   const copied = source.count - earlier;
   const progress = startProgress(`Copying ${table.plural}`, copied, job);
@@ -124,10 +124,7 @@ async function copyTable(
   return { earlier, copied, source };
 }
 
-/**
- * Reads both sides again, unless they were compared already; returns what both have, and what is
- * new.
- */
+/** Compares both sides, unless they already were. Returns what both have, and what is new. */
 async function verify(
   table: Table,
   { earlier, copied, source }: Copied,
@@ -135,13 +132,13 @@ async function verify(
   compared?: Sides,
 ) {
   const sides = compared ?? await summarize("Verifying", table, source, job);
-  // FROM may have given more meanwhile.
+  // FROM may have assigned more meanwhile.
   const now = await survey(job.from, table);
   await job.to.continueAfter(table, now.given);
   return { earlier, copied, more: now.count - source.count, ...sides };
 }
 
-/** Copies which pets idempotency keys have added, but for pets that TO does not have. */
+/** Copies the idempotency keys, except for those of pets that TO lacks. */
 async function copyIdempotencyKeys({ from, to }: Job): Promise<void> {
   const { last } = await survey(to, PETS);
   for await (const page of pages(from, IDEMPOTENCY_KEYS, "")) {
@@ -151,8 +148,8 @@ async function copyIdempotencyKeys({ from, to }: Job): Promise<void> {
 }
 
 /**
- * Counts rows, and finds the last id and the last one that was ever given; refuses ids that would
- * be left out.
+ * Counts rows, and finds the last id and the last one ever assigned. Refuses ids that would not be
+ * copied.
  */
 async function survey(database: Transfer, table: Table) {
   const sql = `SELECT count(*), coalesce(min(id), 1), coalesce(max(id), 0),
@@ -168,8 +165,8 @@ async function survey(database: Transfer, table: Table) {
 }
 
 /**
- * Counts and hashes as many rows of FROM as a survey found, and all of TO: as text, one a line, by
- * id.
+ * Counts and hashes the rows of FROM that a survey found, and all rows of TO: as text, one per
+ * line, by id.
  */
 async function summarize(
   doing: string,
@@ -178,7 +175,7 @@ async function summarize(
   job: Job,
 ) {
   const progress = startProgress(`${doing} ${table.plural}`, 2 * count, job);
-  // A pet as `GET` returns it: the same for every database.
+  // A pet is hashed as `GET` returns it, which is the same for every database.
   const toText = (row: Row) =>
     table === PETS ? petToJson(toPet(row)) : JSON.stringify(exact(row));
   async function summary(rows: ReturnType<typeof pages>) {
@@ -198,7 +195,7 @@ async function summarize(
   return { from: ofFrom, to: ofTo };
 }
 
-/** Makes text of integers, which a number in JSON may round. */
+/** Turns integers into text, because JSON numbers may be rounded. */
 function exact(row: Row): readonly (string | null)[] {
   return row.map((value) => value === null ? null : `${value}`);
 }
@@ -214,8 +211,7 @@ async function* pages(
 ): AsyncGenerator<readonly Row[], undefined> {
   const [key] = table.columns;
   const columns = table.columns.map((column) => database.select(column));
-  // With an upper limit here PostgreSQL (seen in 15) would sort a table that it has no statistics
-  // of.
+  // With an upper bound PostgreSQL (seen in 15) would sort a table for which it has no statistics.
   const sql = `SELECT ${columns} FROM ${table.name}
     WHERE ${key} > ? ORDER BY ${key} LIMIT ${PAGE}`;
   for (let last = after;;) {
@@ -243,7 +239,7 @@ function decode({ plural }: Table, row: readonly unknown[]): Row {
   }
 }
 
-/** Writes rows all at once; an earlier copy may have written them before. */
+/** Writes rows all at once. An earlier copy may already have written them. */
 async function write(
   database: Transfer,
   table: Table,
@@ -256,12 +252,12 @@ async function write(
   const sql = `INSERT INTO ${name} (${columns}) SELECT ${values}
     FROM ${database.jsonMembers} WHERE true
     ON CONFLICT (${columns[0]}) ${onConflict}`;
-  // All rows are one value: an object, because in PostgreSQL json_each() takes no array (its
+  // All rows are one value: an object, because PostgreSQL's json_each() accepts no array (its
   // manual, "JSON Functions").
   await database.write(table, sql, [JSON.stringify({ ...rows.map(exact) })]);
 }
 
-/** Returns a function that counts what a stage has done, and writes a line every 5 s at most. */
+/** Returns a function that counts what a stage has done, and writes a line at most every 5 s. */
 export function startProgress(
   stage: string,
   total: number,

@@ -1,17 +1,17 @@
-/** The end of a service: requests in flight are counted, and new ones refused. */
+/** Ends a service: counts the requests in flight, and refuses new ones. */
 
 import type { Layer, ReadBody } from "../../core/http/message.ts";
 import { shuttingDown } from "../../core/http/refusal.ts";
 import { parseTarget } from "../../core/http/target.ts";
 
-/** The paths that are answered to the end. `/readyz` refuses then, as it should. */
+/** The paths that are answered to the end; `/readyz` is refused, as it should be. */
 const TO_THE_END = ["/livez", "/metrics"];
 
 /** Counts the requests in flight, and ends a service in order. */
 export function createDrain() {
   let inFlight = 0;
   let isLeaving = false;
-  /** Set by `drain()`; fulfilled once no request is in flight. */
+  /** Set by `drain()`; resolves once no request is in flight. */
   let drained: PromiseWithResolvers<void> | undefined;
 
   const layer: Layer = (service) => async (request, connection, readBody) => {
@@ -26,7 +26,7 @@ export function createDrain() {
     inFlight++;
     const read: ReadBody = async (...limits) => {
       const body = await readBody(...limits);
-      // `deno serve` takes the rest of a body away when it is told to stop: not the client's fault.
+      // `deno serve` cuts a body off when it is told to stop, which is not the client's fault.
       const isCut = !(body instanceof Uint8Array) &&
         body.code === "bad_request";
       return isCut && drained !== undefined ? shuttingDown : body;
@@ -42,7 +42,7 @@ export function createDrain() {
     leave(): void {
       isLeaving = true;
     },
-    /** Refuses new requests with 503 from now on; fulfilled once no request is in flight. */
+    /** Refuses new requests with 503 from now on; resolves once no request is in flight. */
     drain(): Promise<void> {
       isLeaving = true;
       drained ??= Promise.withResolvers();

@@ -1,4 +1,6 @@
-/** The command `ids`: lets new pets get ids from a number on, for example after a restore. */
+/**
+ * The command `ids`: makes new pets get ids from a given number on, for example after a restore.
+ */
 
 import process from "node:process";
 import { parsePetId } from "../../core/pets/pet.ts";
@@ -12,14 +14,14 @@ import {
 import { ConfigError, readConfig } from "./config.ts";
 import { describeDatabase, openTransfer } from "./open_storage.ts";
 
-const HELP = `ids: lets new pets get ids from a number on
+const HELP = `ids: makes new pets get ids from a given number on
 
 Usage:    ${PROGRAM} ids --from N
 Example:  ${PROGRAM} ids --from 50000
 
   --from N    the id of the next pet; it must be above all ids that pets have had
 
-Use it after a restore: otherwise new pets get ids that later pets had. Servers may run meanwhile.
+Use it after a restore: otherwise new pets get ids that lost pets had. Servers may keep running.
 DATABASE_URL names the database (sqlite:petstore.db), as it does for start.
 `;
 
@@ -43,12 +45,12 @@ export async function runIds(args: readonly string[]): Promise<void> {
   const { database } = readConfig(process.env);
   if (database.kind === "memory") {
     throw new ConfigError(
-      "DATABASE_URL is memory:, where pets end with their server",
+      "Cannot set ids: DATABASE_URL is memory:, whose pets are lost when the server ends",
     );
   }
-  const transfer = await openTransfer(database, "read"); // makes no tables
+  const transfer = await openTransfer(database, "read"); // creates no tables
   try {
-    // Pets that were added by hand may have greater ids than any that the table gave.
+    // Pets that were added by hand may have higher ids than the table ever assigned.
     const [row] = await transfer.read(
       PETS,
       `SELECT coalesce(max(id), 0), (${
@@ -59,7 +61,7 @@ export async function runIds(args: readonly string[]): Promise<void> {
     const last = greatest > given ? greatest : given;
     if (from <= last) {
       throw new ConfigError(
-        `Cannot give ids from ${from}: the last id was ${last}, and none is given twice`,
+        `Cannot give ids from ${from}: the last id was ${last}, and ids are never reused`,
       );
     }
     await transfer.continueAfter(PETS, from - 1n);

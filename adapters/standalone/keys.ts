@@ -29,11 +29,11 @@ Example:  ${PROGRAM} keys issue "mobile app"
   issue NAME    issues a key for NAME and shows it, once
   list          lists all keys, without their secret, and the day (UTC) on which each was last used
   revoke ID     revokes the key with this id; servers refuse it within a second
-  revoke KEY    revokes this key; if KEY is -, it is read from standard input, where nobody sees it
+  revoke KEY    revokes this key; if KEY is -, it is read from standard input, which keeps it hidden
 
-  --expires 90d servers refuse the key after so many days, up to 3650
+  --expires 90d servers refuse the key after this many days, up to 3650
   --json        prints JSON
-  --quiet       prints nothing but the key that was issued
+  --quiet       prints only the key that was issued
 
 DATABASE_URL says where the keys are kept (sqlite:petstore.db), as it does for start. Standard error
 names that database.
@@ -42,7 +42,7 @@ names that database.
 const HEAD = ["ID", "CREATED", "LAST USED", "EXPIRES", "REVOKED", "NAME"];
 const DAY = 86_400_000;
 
-/** Performs an action, and returns what to print: as JSON, as text, and the key that was issued. */
+/** Performs an action, and returns what to print: JSON, text, or the key that was issued. */
 type Action = (keys: IssuedKeys) => Promise<{
   readonly json: unknown;
   readonly text: string;
@@ -76,7 +76,7 @@ export async function runKeys(args: readonly string[]): Promise<void> {
   const { database } = readConfig(process.env);
   if (database.kind === "memory") {
     throw new ConfigError(
-      "DATABASE_URL is memory:, where keys end with their server: use PETSTORE_API_KEYS instead",
+      "Cannot use keys: DATABASE_URL is memory:, whose keys are lost when the server ends. Set PETSTORE_API_KEYS instead",
     );
   }
   const name = describeDatabase(database);
@@ -99,8 +99,8 @@ export async function runKeys(args: readonly string[]): Promise<void> {
     const written = output ? `${output}\n` : printable(text);
     process.stdout.write(written, (error) => error && fail(error));
   } catch (error) {
-    // Deno 2.9 throws if a disk is full, because it writes at once (`createWritableStdioStream`;
-    // denoland/deno#32433).
+    // Deno 2.9 throws if a disk is full, because it writes synchronously
+    // (`createWritableStdioStream`; denoland/deno#32433).
     fail(error as Error);
   }
 }
@@ -165,7 +165,7 @@ function readDays(text: string): number {
   );
 }
 
-/** Its errors do not show what was given: it may be a key. */
+/** Its errors do not show the operand, which may be a key. */
 async function readIdOrKey(operand: string): Promise<number | string> {
   const given = operand === "-"
     ? (await readText(process.stdin)).trim()
@@ -180,7 +180,7 @@ async function readIdOrKey(operand: string): Promise<number | string> {
   }
   if (isIssuedForm(given)) return given;
   throw new UsageError(
-    "Cannot read KEY: it is neither an id nor an issued key; fixed keys are in PETSTORE_API_KEYS of the servers",
+    "Cannot read KEY: it is neither an id nor an issued key; fixed keys are in the servers' PETSTORE_API_KEYS",
   );
 }
 
@@ -216,7 +216,7 @@ const time = (date?: Date): string =>
   date?.toISOString().replace(/\.\d+/, "") ?? "-";
 const day = (date: Date): string => date.toISOString().slice(0, 10);
 
-/** JSON whose strings have no character that a terminal would act on, but its escape. */
+/** Returns JSON in which characters that a terminal would act on are escaped. */
 function toPrintableJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /\p{C}/gu,

@@ -1,4 +1,4 @@
-/** The log: JSON lines, requests on standard output, faults on standard error. */
+/** The log: JSON lines, with requests on standard output and faults on standard error. */
 
 import { inspect } from "node:util";
 import {
@@ -14,32 +14,29 @@ import { standardError, standardOutput } from "./output.ts";
 /** The log line of a request: never a key, a body, or a path with an id. */
 export interface RequestLine extends Pick<Answer, "route" | "status"> {
   readonly method: string;
-  /** Time that the answer took, in ms. */
+  /** How long the answer took, in ms. */
   readonly ms: number;
   /** The request id, as in the header `X-Request-Id`: unreserved characters of RFC 3986. */
   readonly id: string;
   /** The id of the API key. */
   readonly key?: Answer["keyId"];
-  /** The client's address, behind proxies. */
+  /** The client's address, if there are proxies. */
   readonly client?: string;
 }
 
 export interface Log {
   request(line: RequestLine): void;
-  /** @param of the request: its id, and the id of its API key. */
+  /** @param of the request's id, and the id of its API key. */
   fault(cause: unknown, of?: Pick<RequestLine, "id" | "key">): void;
-  /**
-   * Writes text for people to standard error. Fulfilled once it is written; never if it cannot be.
-   */
+  /** Writes text for people to standard error. Resolves once it is written, which may be never. */
   tell(text: string): Promise<void>;
 }
 
 /**
  * Makes the layer that logs requests, and gives each answer an `X-Request-Id`: the client's own if
- * it is 1 to 128 unreserved characters, otherwise one that no other process and no other start
- * makes.
+ * it is 1 to 128 unreserved characters, otherwise one that is unique across processes and restarts.
  *
- * @param proxies how many are in front: if there are any, the client's address is logged.
+ * @param proxies how many are in front; if there are any, the client's address is logged.
  */
 export function logLayer(
   log: Pick<Log, "request" | "fault">,
@@ -96,7 +93,7 @@ export function createLog({ requests }: { readonly requests: boolean }): Log {
     },
     fault(cause, of) {
       const time = new Date();
-      // Every request may have a storage error, so it is shown without its stack and causes.
+      // Every request may have a storage error, so it is logged without its stack and causes.
       const error = cause instanceof StorageError
         ? `${cause.message} (${cause.kind})`
         : inspect(cause);

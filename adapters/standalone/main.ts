@@ -18,9 +18,9 @@ import {
   VERSION,
 } from "./command_line.ts";
 
-/** More commands of the npm package, whose `bin.js` runs them, and of the tasks. */
+/** Further commands of the npm package, whose `bin.js` runs them, and of the tasks. */
 const OTHERS = !IS_PACKAGE && PROGRAM !== "deno task" ? "" : `\
-  sandbox  runs a pet store in memory, for the tests of clients
+  sandbox  runs a pet store in memory, to test clients against
   judge    checks any service against the contract
 `;
 
@@ -31,24 +31,24 @@ Example:  ${PROGRAM} start
 
   start    runs the server
   keys     issues, lists and revokes API keys
-  ids      lets new pets get ids from a number on, after a restore
+  ids      makes new pets get ids from a given number on, after a restore
   copy     copies all pets and API keys from one database to another
 ${OTHERS}
   --version    prints the version
 `;
 
 // Commands are imported when they run: after `keepCompiledCode`, and so that a missing package is
-// reported like anything else that goes wrong.
+// reported like any other error.
 async function main([name, ...args]: readonly string[]): Promise<void> {
   checkRuntime();
   keepCompiledCode();
   hideWarning();
-  // A server goes on; a key that could not be shown is lost.
+  // A server can continue without it; a key that could not be shown is lost.
   if (name !== "start") process.stdout.on("error", reportAndExit);
   switch (name) {
     case "start":
       await (await import("./start.ts")).runStart(args);
-      // Otherwise it is written only if the process ends by itself.
+      // Otherwise the cache is written only if the process ends by itself.
       return module.flushCompileCache?.();
     case "keys":
       return await (await import("./keys.ts")).runKeys(args);
@@ -71,7 +71,10 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
   }
 }
 
-/** Proposes the command that shares the most letters with an unknown one, if nearly all of both. */
+/**
+ * Proposes the command that shares the most letters with an unknown one, if the two share nearly
+ * all.
+ */
 function proposal(unknown: string): string {
   const name = unknown.toLowerCase();
   const commands = [
@@ -89,16 +92,16 @@ function proposal(unknown: string): string {
   return likeness(nearest) > 0.7 ? `: did you mean ${nearest}?` : "";
 }
 
-/** Lets Node keep what it compiles: in NODE_COMPILE_CACHE, or in the folder of this program. */
+/** Lets Node cache compiled code, in NODE_COMPILE_CACHE or the folder of this program. */
 function keepCompiledCode(): void {
-  if (IS_BINARY || IS_REMOTE) return; // it is in no folder
+  if (IS_BINARY || IS_REMOTE) return; // there is no folder
   const cache = new URL("../../node_modules/.cache/petstore", import.meta.url);
   module.enableCompileCache?.(fileURLToPath(cache)); // Deno 2.9 has no such function
 }
 
 /**
- * Hides that Node 22 (seen in 22.23, not in 24) warns of its SQLite, which the tests cover. Can go
- * with Node 22.
+ * Hides Node 22's warning about its SQLite (seen in 22.23, not in 24), which the tests cover. Can
+ * go with Node 22.
  */
 function hideWarning(): void {
   const listeners = process.listeners("warning");

@@ -1,4 +1,4 @@
-/** Counts of this process, for Prometheus to read at `/metrics`. */
+/** Metrics of this process, which Prometheus reads at `/metrics`. */
 
 import { realpathSync, statSync } from "node:fs";
 import type { Layer } from "../../core/http/message.ts";
@@ -9,7 +9,7 @@ import type { PoolCounts } from "../storage/pet_database.ts";
 import { processMetrics } from "./process_metrics.ts";
 
 const NAME = "http_server_request_duration_seconds";
-/** As OpenTelemetry's semantic conventions have them. */
+/** The bounds of OpenTelemetry's semantic conventions. */
 const BOUNDS = [
   0.005,
   0.01,
@@ -30,7 +30,7 @@ const BOUNDS = [
 const HEADERS = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
 
 export class Metrics {
-  /** By labels: the sum of the seconds, and for each bound how many requests took no longer. */
+  /** By labels: the total seconds, and for each bound how many requests took no longer. */
   readonly #durations = new Map<string, readonly [number, number[]]>();
   #active = 0;
   #creates = 0;
@@ -41,7 +41,7 @@ export class Metrics {
   /** The connections to PostgreSQL, if that is the storage. */
   readonly #pool: (() => PoolCounts) | undefined;
 
-  /** @param storage an SQLite file that is open, or counts of connections to PostgreSQL. */
+  /** @param storage an open SQLite file, or counts of connections to PostgreSQL. */
   constructor(storage: {
     readonly sqliteFile?: string | undefined;
     readonly pool?: (() => PoolCounts) | undefined;
@@ -51,7 +51,7 @@ export class Metrics {
     this.#pool = pool;
   }
 
-  /** Makes a storage that counts the creates and reads it has not finished. */
+  /** Wraps a storage to count its unfinished creates and reads. */
   watch<T extends PetStorage>(storage: T): T {
     const create: T["create"] = (pet, options) => {
       this.#creates++;
@@ -99,13 +99,13 @@ export class Metrics {
 
   #text(): string {
     let text =
-      `# HELP http_server_active_requests Requests being answered, this one too.
+      `# HELP http_server_active_requests Requests being answered, including this one.
 # TYPE http_server_active_requests gauge
 http_server_active_requests ${this.#active}
-# HELP petstore_creates_waiting Creates that the storage was given and has not finished.
+# HELP petstore_creates_waiting Creates that the storage has not finished.
 # TYPE petstore_creates_waiting gauge
 petstore_creates_waiting ${this.#creates}
-# HELP petstore_reads_waiting Reads that the storage was given and has not finished.
+# HELP petstore_reads_waiting Reads that the storage has not finished.
 # TYPE petstore_reads_waiting gauge
 petstore_reads_waiting ${this.#reads}
 # HELP petstore_storage_faults_total Requests refused because of a fault of the storage.

@@ -1,4 +1,4 @@
-/** Opens the databases that the programs can be told to use. Only the driver in use is loaded. */
+/** Opens the databases that the programs can use. Only the driver in use is loaded. */
 
 import { resolve } from "node:path";
 import process from "node:process";
@@ -60,7 +60,7 @@ function logLine(message: string): void {
   standardError.write(`${JSON.stringify({ time: new Date(), message })}\n`);
 }
 
-/** Opens PostgreSQL; if that takes long, says on standard error what it is waiting for. */
+/** Opens PostgreSQL. If that takes long, says on standard error what it is waiting for. */
 async function waitingFor<T>(
   { hosts }: PostgresAddress,
   open: () => Promise<T>,
@@ -72,7 +72,7 @@ async function waitingFor<T>(
   return await open().finally(() => clearTimeout(timer));
 }
 
-/** On Deno, gives back the permissions for files that these open databases do not need. */
+/** On Deno, gives up the file permissions that these open databases do not need. */
 export async function giveBackPermissions(
   ...databases: readonly Database[]
 ): Promise<void> {

@@ -12,7 +12,7 @@ Usage:    deno task openapi [--3.0]
 Example:  BASE_URL=https://api.example.com/v1 deno task openapi
 
 BASE_URL is a path (/v1), or an absolute URL, as for start. The document is OpenAPI 3.1;
-with --3.0 it is OpenAPI 3.0.3, for tools that read nothing newer.
+with --3.0 it is OpenAPI 3.0.3, for tools that do not support 3.1.
 `;
 
 try {

@@ -1,12 +1,12 @@
-/** The OpenAPI document for tools that read OpenAPI 3.0 only. */
+/** Converts the OpenAPI document for tools that only support OpenAPI 3.0. */
 
 import type { JsonObject } from "../../core/openapi/json_object.ts";
 
 type Value = JsonObject[string];
 
 /**
- * Says in OpenAPI 3.0.3 what a document says in 3.1, but for the `summary` of `info`. The errors of
- * `default` become `4XX` and `5XX`, because Progenitor takes `default` for a success too.
+ * Converts a document from OpenAPI 3.1 to 3.0.3, which has no `summary` of `info`. The errors of
+ * `default` become `4XX` and `5XX`, because Progenitor treats `default` as a success too.
  */
 export function toOpenApi30(document: JsonObject): JsonObject {
   const { summary: _summary, license, ...info } = document.info as JsonObject;

@@ -1,7 +1,6 @@
 /**
  * Standard output and standard error of a server. Neither a full disk nor a pipe that nobody reads
- * ends or stops it. Text is written in order, one write at a time, and tried again until it can be
- * written.
+ * stops the server. Text is written in order, one write at a time, and retried until it is written.
  */
 
 import { write } from "node:fs";
@@ -9,18 +8,18 @@ import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 
 /**
- * Time for which text is gathered, to be written at once, in ms. A write costs as much as a
+ * How long text is collected before it is written at once, in ms. A write costs as much as a
  * request.
  */
 const GATHERING_TIME = 10;
 /** The pause before another attempt, in ms. */
 const RETRY_INTERVAL = 20;
-/** If more characters than this wait, further text is dropped; as many may be under way. */
+/** If more characters than this wait, further text is dropped. As many may be being written. */
 const MAX_WAITING = 1_048_576;
 /**
- * The most bytes that Deno is given at once: a pipe takes all of them or none (POSIX, `write`).
- * Deno 2.9 does not tell how many bytes it wrote before an error, because it writes through a
- * buffer of Rust's (`write` in its ext/io/lib.rs).
+ * How many bytes Deno gets at once: a pipe accepts all of them or none (POSIX, `write`). Deno 2.9
+ * does not report how many bytes it wrote before an error, because it writes through a buffer in
+ * Rust (`write` in its ext/io/lib.rs).
  */
 const PIPE_BUF = 4096;
 class Output {
@@ -34,7 +33,7 @@ class Output {
     this.#descriptor = descriptor;
   }
 
-  /** Writes text, soon. Fulfilled once it is written; never if it cannot be. */
+  /** Writes text soon. Resolves once it is written, which may be never. */
   write(text: string): Promise<void> {
     if (this.#waiting.length > MAX_WAITING) {
       this.#droppedLines += text.split("\n").length - 1;
@@ -67,7 +66,7 @@ class Output {
     this.#writing = undefined;
   }
 
-  /** Returns false if the reader went away. */
+  /** Returns false if the reader is gone. */
   async #writeWhole(text: string): Promise<boolean> {
     let bytes = new TextEncoder().encode(text);
     while (bytes.length > 0) {
@@ -101,7 +100,7 @@ async function writeSome(
 export const standardOutput: Output = new Output(1);
 export const standardError: Output = new Output(2);
 
-/** Settles once all is written, or nobody reads it for 3 s: then `process.exit` drops the rest. */
+/** Resolves once all is written, or after 3 s: then `process.exit` drops the rest. */
 export async function flushOutput(): Promise<void> {
   const written = Promise.all([standardOutput.flush(), standardError.flush()]);
   await Promise.race([written, delay(3000)]);

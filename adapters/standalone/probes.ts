@@ -1,4 +1,4 @@
-/** The probes for orchestrators and load balancers: is the process alive, and is it ready? */
+/** Probes for orchestrators and load balancers: is the process alive, and is it ready? */
 
 import { jsonAnswer } from "../../core/http/message.ts";
 import { Refusal } from "../../core/http/refusal.ts";
@@ -12,7 +12,7 @@ const notReady = new Refusal(
   { "retry-after": "1" },
 );
 
-/** Makes `/livez`, and `/readyz`, which asks the storage. */
+/** Makes `/livez`, and `/readyz`, which pings the storage. */
 export function createProbes(
   storage: Pick<PetStorage, "ping">,
 ): readonly Endpoint[] {
@@ -25,7 +25,7 @@ export function createProbes(
       isPublic: true,
       async run() {
         try {
-          // All who ask meanwhile share one ping, because strangers may ask as often as they like.
+          // Concurrent requests share one ping, because strangers may send as many as they like.
           pinging ??= storage.ping().finally(() => pinging = undefined);
           await pinging;
           return ok;

@@ -1,5 +1,5 @@
 /**
- * Metrics of the process, named as Prometheus asks (its document Writing client libraries, Process
+ * Metrics of the process, with Prometheus's names (its document Writing client libraries, Process
  * metrics).
  */
 
@@ -11,7 +11,7 @@ import { VERSION } from "./command_line.ts";
 const START = Date.now() / 1000 - process.uptime();
 
 /**
- * Counts the descriptors that are open and that may be. `undefined` if they cannot be read, as on
+ * Reads the number of open descriptors and its limit; `undefined` if that is impossible, as on
  * Deno, where `/proc` needs all permissions.
  */
 function readDescriptors() {
@@ -22,7 +22,7 @@ function readDescriptors() {
     const open = readdirSync("/proc/self/fd").length;
     return max === undefined ? undefined : { open, max };
   } catch {
-    return undefined; // no Linux
+    return undefined; // not Linux
   }
 }
 
@@ -35,25 +35,26 @@ export function processMetrics(): string {
     ? "bun"
     : "node";
   const version = process.versions[runtime];
-  const text = `# HELP process_cpu_seconds_total Processor time that was used.
+  const text =
+    `# HELP process_cpu_seconds_total Processor time used, in seconds.
 # TYPE process_cpu_seconds_total counter
 process_cpu_seconds_total ${(user + system) / 1e6}
-# HELP process_resident_memory_bytes Memory in use.
+# HELP process_resident_memory_bytes Resident memory, in bytes.
 # TYPE process_resident_memory_bytes gauge
 process_resident_memory_bytes ${process.memoryUsage.rss()}
-# HELP process_start_time_seconds When the process began, in seconds since 1970.
+# HELP process_start_time_seconds When the process started, in seconds since 1970.
 # TYPE process_start_time_seconds gauge
 process_start_time_seconds ${START}
-# HELP petstore_build_info Always 1: the labels tell what runs.
+# HELP petstore_build_info Always 1: the labels say what is running.
 # TYPE petstore_build_info gauge
 petstore_build_info{version="${VERSION}",runtime="${runtime}",runtime_version="${version}"} 1
 `;
   const descriptors = readDescriptors();
   if (descriptors === undefined) return text;
-  return `${text}# HELP process_open_fds Descriptors that are open.
+  return `${text}# HELP process_open_fds Open file descriptors.
 # TYPE process_open_fds gauge
 process_open_fds ${descriptors.open}
-# HELP process_max_fds Descriptors that may be open.
+# HELP process_max_fds Maximum number of open file descriptors.
 # TYPE process_max_fds gauge
 process_max_fds ${descriptors.max}
 `;

@@ -14,7 +14,7 @@ export interface RateLimit {
 export type RateLimiter = (caller: string) => Required<RateLimitResult>;
 
 /**
- * Makes a limiter, whose fields are those of draft-ietf-httpapi-ratelimit-headers-10, and
+ * Makes a limiter, which returns the fields of draft-ietf-httpapi-ratelimit-headers-10, and
  * `Retry-After`. A caller's window begins with a request. Up to `maxCallers` are remembered: if
  * more than half that many start a window at once, the oldest may be reset early.
  */
@@ -28,7 +28,7 @@ export function createRateLimiter(
   } = {},
 ): RateLimiter {
   const length = seconds * 1000;
-  // Two generations: the older one is dropped when the other is half of what may be remembered.
+  // Two generations: the older one is dropped when the newer one has half of `maxCallers`.
   let windows = new Map<string, { readonly end: number; count: number }>();
   let older = windows;
 
@@ -57,7 +57,8 @@ export function createRateLimiter(
 }
 
 /**
- * Makes the layer that counts the requests without a valid key: it turns a 401 too many into a 429.
+ * Makes the layer that counts requests without a valid key, and turns a 401 over the limit into a
+ * 429.
  *
  * @param proxies how many are in front: see `clientAddress`.
  */
@@ -69,7 +70,7 @@ export function limitAddressLayer(limit: RateLimiter, proxies: number): Layer {
       networkOf(clientAddress(request, connection, proxies)),
     );
     if (allowed) return withFields(answer, headers);
-    // The challenge stays: with a valid key there would be no 429.
+    // The challenge stays, because with a valid key there would be no 429.
     const fields = { ...answer.headers, ...headers };
     return { ...withFields(tooManyRequests, fields), route: answer.route };
   };

@@ -15,15 +15,15 @@ import { createServer } from "./server.ts";
 import { runStart } from "./start.ts";
 import { joinWorkers } from "./workers.ts";
 
-/** What `deno serve` takes from a module. */
+/** The exports that `deno serve` uses. */
 export interface ServedModule {
-  /** Answers a request; `info` tells when its response is sent. */
+  /** Answers a request. `info` tells when its response has been sent. */
   fetch(
     request: Request,
     info: { readonly completed: Promise<unknown> },
   ): Promise<Response>;
   /**
-   * Deno calls it, in one worker only, once the server listens; without `hostname` if that is not
+   * Called, in one worker only, once the server listens; without `hostname` if it does not listen
    * on TCP.
    */
   onListen(
@@ -45,7 +45,7 @@ function serveOnDeno(): ServedModule {
     );
   }
   const workers = joinWorkers();
-  /** Responses that are not sent yet: they would be lost if the process ended. */
+  /** Responses that have not been sent: they would be lost if the process ended. */
   const sending = new Set<Promise<unknown>>();
 
   const server = createServer(config, {
@@ -82,11 +82,11 @@ function serveOnDeno(): ServedModule {
 
 async function start(): Promise<ServedModule | undefined> {
   if ("Deno" in globalThis) return serveOnDeno();
-  // Bun would serve an export with `fetch` too, but does not tell its port.
+  // Bun would serve an export with `fetch` too, but does not report its port.
   await runStart([]);
   return undefined;
 }
 
-/** The server under `deno serve`; `undefined` on other runtimes, where it listens already. */
+/** The server under `deno serve`; `undefined` on other runtimes, where it already listens. */
 const served: ServedModule | undefined = await start().catch(reportAndExit);
 export default served;

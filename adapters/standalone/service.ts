@@ -26,7 +26,7 @@ export async function openService(
   config: Config,
   { open = openStorage, isTerminal = false }: {
     readonly open?: typeof openStorage;
-    /** If standard error is a terminal, the first key is issued and shown there. Default: not. */
+    /** If standard error is a terminal, where the first key is issued and shown. Default: false. */
     readonly isTerminal?: boolean;
   } = {},
 ) {
@@ -46,7 +46,7 @@ export async function openService(
     rememberKey: true,
   });
   let loading: Promise<Error | undefined> | undefined;
-  /** Reads the page. Fulfilled with the error if that fails: the service works without it. */
+  /** Reads the page. Resolves to the error if that fails: the service works without the page. */
   const openDocs = () => loading ??= page.load().then(() => undefined, explain);
   const app = createApp({
     storage,
@@ -77,7 +77,7 @@ export async function openService(
   });
 
   /**
-   * On a terminal issues the first key, and shows it. If that fails, says so once, and tries again
+   * On a terminal, issues the first key and shows it. If that fails, says so once, and retries
    * until it succeeds.
    */
   async function issueFirst(pets: string, isAgain = false): Promise<void> {
@@ -102,11 +102,11 @@ export async function openService(
   return {
     ...app,
     handle: toHandler(app.answer),
-    /** Reads the documentation page: that takes long, so the server listens first. */
+    /** Reads the documentation page. That takes long, so the server listens first. */
     openDocs,
     /**
-     * Tells people that it listens. On a terminal issues the very first key, so call it once at
-     * most.
+     * Tells people that it listens. On a terminal it issues the very first key, so call it at most
+     * once.
      */
     async greet(
       address: { readonly hostname: string; readonly port: number },
@@ -119,7 +119,7 @@ export async function openService(
       if (fixedKeys !== undefined) {
         log.tell(`The pet store listens at ${pets}\n`);
       } else {
-        await told; // a key is shown once: it is not issued while nothing can be written
+        await told; // a key is shown only once, so none is issued while nothing can be written
         await issueFirst(pets);
       }
       if (problem !== undefined) log.tell(`${problem.message}\n`);
@@ -131,7 +131,7 @@ export async function openService(
   };
 }
 
-/** Shows two commands to begin with, and then, apart, the address and the first key. */
+/** Shows two commands to start with, and then separately the address and the first key. */
 function introduce(key: string, pets: string): string {
   const address = `'${pets.replaceAll("'", String.raw`'\''`)}'`; // for a shell
   const curl = `curl -w '\\n' -H "Authorization: Bearer ${key}"`;
@@ -149,7 +149,7 @@ Its first API key, shown only now:
 `;
 }
 
-/** The version that the docs page is made for: it replaces parts of it. */
+/** The version that the docs page is made for, because it replaces parts of it. */
 const PAGE = "swagger-ui-dist@5.35.0";
 
 /** Says what to do if the package of the documentation page is missing. */

@@ -1,4 +1,4 @@
-/** The end of the standalone server. */
+/** Shuts the standalone server down. */
 
 import { readFileSync } from "node:fs";
 import process from "node:process";
@@ -6,17 +6,17 @@ import { reportAndExit } from "./command_line.ts";
 import { flushOutput, standardError } from "./output.ts";
 
 /**
- * On the first SIGTERM, SIGINT or SIGHUP finishes, closes and exits with 0; if finishing takes too
- * long, closes without it. On the second signal exits at once with 1. Call it before anything is
+ * On the first SIGTERM, SIGINT or SIGHUP finishes, closes and exits with 0. If finishing takes too
+ * long, closes anyway. On the second signal exits at once with 1. Call it before anything is
  * opened, so that a signal at any time ends the server in order.
  */
 export function stopOnSignal(ending: {
-  /** Lets others know that the server will end, and waits for them. Not called for SIGINT. */
+  /** Announces that the server will end, and waits for others to notice. Not called for SIGINT. */
   announce(): Promise<void>;
-  /** Takes no more requests, and waits for those in flight. */
+  /** Stops accepting requests, and waits for those in flight. */
   finish(): Promise<void>;
   close(): Promise<void>;
-  /** Time that `finish` may take, in ms. */
+  /** How long `finish` may take, in ms. */
   readonly timeout: number;
 }) {
   const { timeout } = ending;
@@ -46,12 +46,12 @@ export function stopOnSignal(ending: {
     process.on(signal, () => {
       if (isStopping) process.exit(1);
       standardError.write(
-        `${signal}: finishing the requests in flight; signal again to end at once\n`,
+        `${signal}: finishing the requests in flight; send it again to exit at once\n`,
       );
       end(signal).catch(reportAndExit);
     });
   }
-  // Without a listener, Node would open its debugger.
+  // Without a listener Node would open its debugger.
   if (!("Deno" in globalThis || "Bun" in globalThis)) {
     process.on("SIGUSR1", () => {});
   }
@@ -65,9 +65,9 @@ export function stopOnSignal(ending: {
 }
 
 /**
- * Tells whether SIGHUP should end the server. On Bun it should not under `nohup`, which has it
- * ignored, nor if that cannot be known. Deno and Node end by it even there if nobody listens (seen
- * in Deno 2.9 and Node 26).
+ * Tells whether SIGHUP should end the server. On Bun it should not under `nohup`, which makes
+ * processes ignore it, or if that is unknown. Without a listener Deno and Node would end even under
+ * `nohup` (seen in Deno 2.9 and Node 26).
  */
 function takesHangUp(): boolean {
   if (!("Bun" in globalThis)) return true;

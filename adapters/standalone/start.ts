@@ -29,7 +29,7 @@ export async function runStart(args: readonly string[]): Promise<void> {
   });
   if (help) return void process.stdout.write(HELP);
   if (positionals.length > 0) {
-    throw new UsageError(`start takes options only, not ${positionals[0]}`);
+    throw new UsageError(`start takes only options, not ${positionals[0]}`);
   }
 
   const config = readConfig(process.env);
@@ -40,25 +40,25 @@ export async function runStart(args: readonly string[]): Promise<void> {
     port: typeof port === "string"
       ? check("--port", () => readPort(port), UsageError)
       : config.port,
-    // `console.error` would wait for the reader of a full pipe.
+    // `console.error` would block while a pipe is full.
     onError: (error: unknown) =>
       void standardError.write(`${inspect(error)}\n`),
-    // Bun refuses what is above it without a body: more than the service, which refuses with one.
+    // Bun's own 413 has no body, so its limit is above that of the service, whose 413 has one.
     ..."Bun" in globalThis &&
       { maxRequestBodySize: config.maxBodyBytes + 1_048_576 },
   };
   const server = createServer(config, {
     // Called only once the service is open, so `listener` and `admin` are set.
     async finish(drained) {
-      // While Deno's server closes, it refuses requests itself: without the service's fields, and
-      // without a line of log.
+      // While Deno's server closes, it refuses requests itself, without the service's fields and a
+      // log line.
       if ("Deno" in globalThis) await drained;
       await Promise.all([drained, listener.close()]);
       await admin?.close();
     },
   });
   const serve = await loadServe();
-  // Before the storage is opened: a port that is in use leaves no file behind.
+  // Before the storage is opened, so that a port in use leaves no database file behind.
   const listener = await serve(toHandler(server.answer), options);
   const admin = config.admin && await serve(toHandler(server.admin), {
     ...options,

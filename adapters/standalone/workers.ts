@@ -1,13 +1,13 @@
 /**
- * The workers of `deno serve --parallel`: several in one process. On Deno 2.9 the first that exits
- * ends the process for all (its cli/tools/serve.rs), so each waits until all can leave. Can go if a
- * slow answer of one worker arrives although another exits (seen: lost in 4 of 4). Without
- * `--parallel` there is one, which waits for nobody.
+ * The workers of `deno serve --parallel`: several in one process. On Deno 2.9 the first one that
+ * exits ends the process for all (its cli/tools/serve.rs), so each waits until all can leave. Can
+ * go if a slow answer of one worker arrives although another exits (seen: lost in 4 of 4). Without
+ * `--parallel` there is one worker, which waits for no other.
  */
 
-/** What a worker tells the others. */
+/** A message from a worker to the others. */
 interface Message {
-  /** Names the worker that tells it. */
+  /** The sender. */
   readonly worker: string;
   readonly isLeaving: boolean;
 }
@@ -18,7 +18,7 @@ export function joinWorkers() {
   const channel = new BroadcastChannel("petstore workers");
   const othersLeave = Promise.withResolvers<void>();
   const allLeave = Promise.withResolvers<void>();
-  /** By their names, whether the others that are known are leaving. */
+  /** The other known workers, by name, and whether they are leaving. */
   const others = new Map<string, boolean>();
   let isLeaving = false;
 
@@ -32,7 +32,7 @@ export function joinWorkers() {
   }
 
   channel.onmessage = ({ data }: MessageEvent<Message>) => {
-    if (!others.has(data.worker)) tell(); // a newcomer does not know this worker yet
+    if (!others.has(data.worker)) tell(); // a new worker does not know this one yet
     others.set(data.worker, data.isLeaving);
     if (data.isLeaving) othersLeave.resolve();
     check();
@@ -40,9 +40,9 @@ export function joinWorkers() {
   tell();
 
   return {
-    /** Fulfilled when another worker begins to leave: one that was loading missed the signal. */
+    /** Resolves when another worker begins to leave: this one may have missed the signal. */
     othersLeave: othersLeave.promise,
-    /** Tells the others that this worker can leave; fulfilled once all can. */
+    /** Tells the others that this worker can leave; resolves once all can. */
     leave(): Promise<void> {
       isLeaving = true;
       tell();

@@ -43,10 +43,13 @@ const OLDEST = `${NOW} - ${RETENTION}`;
 //   may not have their pets yet. It passes on the keys, so that it runs first even if all are used.
 // - `new` has the pets to add, with their ids.
 // - `claimed` has the ids whose keys are still as `seen` found them; others have claimed the rest
-// since.
+//   since.
 // - `forgotten` deletes two expired keys for each key of the batch, but none that `claimed` may
-// change.
-// The plan may have been made for small tables, so keys and pets are looked up one by one, in ways that only the primary key's index can serve: a join would read whole tables. `created + 0` keeps the index on `created` from being used.
+//   change.
+//
+// The plan may have been made for small tables, so keys and pets are looked up one by one, in ways
+// that only the primary key's index can serve: a join would read whole tables. `created + 0` keeps
+// the index on `created` from being used.
 export const CREATE_ONCE = prepared(`WITH seen AS MATERIALIZED (
       SELECT key, pet_id, created > ${OLDEST}
         AND (SELECT id FROM pets WHERE id = pet_id) IS NOT NULL AS is_used

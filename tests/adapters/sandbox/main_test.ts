@@ -190,7 +190,7 @@ onEvery(
           "--prot 1",
           /^Unknown option --prot: the options are --port, --host, --name, --key, --pets, --max-pets, --delay, --with-stdin, --quiet, --help$/m,
         ],
-        ["pets", /^sandbox takes options only, not pets$/m],
+        ["pets", /^sandbox takes only options, not pets$/m],
       ];
       await Promise.all(wrong.map(async ([args, message]) => {
         const program = launchSandbox(args.split(" ").filter(Boolean), runtime);
@@ -210,7 +210,7 @@ onEvery(
     assert.equal(await second.exited, 1);
     assert.equal(
       second.stderr(),
-      `Cannot listen on 127.0.0.1:${port}: the address is in use; choose another port by --port\n`,
+      `Cannot listen on 127.0.0.1:${port}: the address is in use; choose another port with --port\n`,
     );
     await program.end();
   },

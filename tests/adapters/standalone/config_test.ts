@@ -104,18 +104,18 @@ test("readConfig reads secrets from files too, without one newline at the end", 
     ],
     [
       { DATABASE_URL_FILE, DATABASE_URL: "memory:" },
-      /: DATABASE_URL is set too$/,
+      /: DATABASE_URL is also set$/,
     ],
     ...["sqlite:a\n\n", "sqlite:a \n", "\ufeffsqlite:a", "postgres://h/a\n\n"]
       .map((text, i) =>
         [
           { DATABASE_URL_FILE: write(`url${i}`, text) },
-          /_FILE: remove the blanks or line ends before or after it$/,
+          /_FILE: remove the spaces or line ends before or after it$/,
         ] as const
       ),
     [
       { PETSTORE_API_KEYS_FILE: write("keys", "hunter2\ntwo\n") },
-      /KEYS_FILE: separate keys by commas, not by blanks or line ends$/,
+      /KEYS_FILE: separate keys with commas, not with spaces or line ends$/,
     ],
   ] as const;
   for (const [environment, message] of wrong) {
@@ -185,7 +185,7 @@ test("readConfig says what is wrong, and shows neither a password nor a key", ()
     ],
     [
       { DATABASE_URL: "sqlite://x.db" },
-      "; after sqlite: comes a path, without // (sqlite:petstore.db, ",
+      "; after sqlite: put a path without // (sqlite:petstore.db, ",
     ],
     [{ DATABASE_URL: "mysql://user:hunter2@db/pets" }, ", not mysql:…"],
     [{ PETSTORE_API_KEYS: "hunter2 hunter2" }, "PETSTORE_API_KEYS"],

@@ -294,7 +294,7 @@ for (const [way, places] of Object.entries(WAYS)) {
     assert.deepEqual([...new Set(ends)], [
       "Comparing pets: 2000 of 2000",
       "Comparing API keys: 0 of 0",
-      "TO has 1000 pets of FROM already: going on after the id 1000",
+      "TO already has 1000 pets of FROM: continuing after the id 1000",
       "Copying pets: 1500 of 1500",
       "Copying API keys: 0 of 0",
       "Verifying pets: 5000 of 5000",

@@ -28,7 +28,7 @@ const PLACES = {
 };
 
 for (const [name, { it, url, open }] of Object.entries(PLACES)) {
-  it(`ids gives ids from a number on in ${name} while a server runs, and none twice`, async (t) => {
+  it(`ids gives ids from a given number on in ${name} while a server runs, and none twice`, async (t) => {
     const cwd = newFolder(t);
     const env = { DATABASE_URL: await url(cwd) };
     const idsFrom = async (from: bigint | string) => {
@@ -40,7 +40,7 @@ for (const [name, { it, url, open }] of Object.entries(PLACES)) {
     };
     const refused = (from: bigint, last: bigint) => [
       1,
-      `Cannot give ids from ${from}: the last id was ${last}, and none is given twice\n`,
+      `Cannot give ids from ${from}: the last id was ${last}, and ids are never reused\n`,
     ];
     const storage = await open(env.DATABASE_URL);
     atEnd(t, () => storage.close());
