@@ -158,7 +158,7 @@ function printSummary({ clauses, mendFirst, petsAdded, seed }: Report): void {
       }: ${holds} hold, ${fails} fail, ${unseen} cannot be seen from outside.`,
     );
   }
-  if (mendFirst !== null) console.log(`Mend first: ${mendFirst}`);
+  if (mendFirst !== null) console.log(`Fix first: ${mendFirst}`);
   const added = petsAdded === 0
     ? "No pet was added."
     : `At least ${petsAdded} pets were added.`;

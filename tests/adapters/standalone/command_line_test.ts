@@ -188,7 +188,7 @@ test("judge says what is wrong with an address, and if nothing listens there", a
     [
       `http://127.0.0.1:${await freePort()}/v1`,
       1,
-      /^Mend first: Nothing listens at this address: .*\nNo pet was added/m,
+      /^Fix first: Nothing listens at this address: .*\nNo pet was added/m,
     ],
   ] as const;
   for (const [address, expected, message] of cases) {
