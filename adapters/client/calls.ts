@@ -1,4 +1,4 @@
-/** The three operations: each sends a request and checks what comes back. */
+/** The three operations: each sends a request and checks the response. */
 
 import * as v from "valibot";
 import { int64Schema, statusSchema } from "../../core/pets/new_pet.ts";
@@ -33,7 +33,7 @@ export class Mismatch {
 
 /** Selects the pets to list. */
 export interface PetsQuery {
-  /** The greatest number of pets on a page: 1 to 100. */
+  /** The maximum number of pets on a page: 1 to 100. */
   readonly limit?: number;
   /** Only pets with this status. */
   readonly status?: PetStatus;
@@ -63,7 +63,7 @@ const petSchema: v.GenericSchema<unknown, Pet> = v.object({
 
 const petsSchema = v.array(petSchema, "must be an array");
 
-/** `GET /pets`, by query or by the address of a page, whose ids must be above `last`. */
+/** `GET /pets`, with a query or the address of a page, whose ids must be above `last`. */
 export function listPetsCall(
   page: PetsQuery | string,
   { base, origin }: Settings,
@@ -87,7 +87,7 @@ export function listPetsCall(
       const next = nextPage(headers.get("link"), url, origin);
       if (next === undefined) return { pets };
       if (next instanceof Mismatch) return next;
-      // Together with ascending ids this ends every walk, whatever the server does.
+      // Together with ascending ids this makes every walk end, whatever the server does.
       return pets.length === 0
         ? new Mismatch("the page is empty, yet it has a next one")
         : { pets, next: next.href };
@@ -163,7 +163,7 @@ function checkPage(page: string, origin: string): string {
 
 /** The longest `Link` field that is read, in characters. */
 const MAX_LINK_LENGTH = 8192;
-// A target and its parameters (RFC 8288 §3), as services write them: quoted strings without \".
+// A target and its parameters (RFC 8288 §3). Services write quoted strings without \".
 const LINK = /[ \t,]*<([^<>]*)>[ \t]*((?:;(?:[^<>",;]|"[^"]*")*)*)(?:,|$)/gy;
 const PARAMETER = /;(?:[^";]|"[^"]*")*/g;
 const RELATIONS = /^;[ \t]*rel[ \t]*=(.*)/is;

@@ -18,8 +18,8 @@ import { pause, retryDelay } from "./retry.ts";
 /** Settings of one call. */
 export interface CallOptions {
   /**
-   * Ends the call and all its attempts, such as `AbortSignal.timeout(60_000)`: the call rejects
-   * with the signal's reason. A pet that was being created may have been added nevertheless.
+   * Ends the call and all its attempts, for example `AbortSignal.timeout(60_000)`. The call rejects
+   * with the signal's reason; a pet that was being created may still have been added.
    *
    * @example End a call that takes too long
    * ```ts
@@ -60,7 +60,7 @@ export interface Client {
   pets(query?: PetsQuery, options?: CallOptions): AsyncIterable<Pet>;
 
   /**
-   * Adds a pet, once. If this rejects, the pet may have been added nevertheless, unless the service
+   * Adds a pet, once. If this rejects, the pet may still have been added, unless the service
    * refused it: see {@linkcode PetStoreError.uncertain}.
    */
   createPet(pet: NewPet, options?: CallOptions): Promise<Pet>;
@@ -76,10 +76,10 @@ export interface Client {
 /**
  * Makes a client of a service.
  *
- * Calls are retried after a network error, a timeout and the statuses 408, 429, 502, 503 and 504.
- * Each create has an `Idempotency-Key` of its own, so that retries do not add the pet again: see
- * {@linkcode ClientOptions.idempotentCreates}. Pauses start at up to half a second and double; they
- * are random, and at least as long as `Retry-After` says. If it says more than 30 s, the call
+ * Calls are retried after a network error, a timeout, or the status 408, 429, 502, 503 or 504. Each
+ * create has its own `Idempotency-Key`, so that retries do not add the pet again: see
+ * {@linkcode ClientOptions.idempotentCreates}. Pauses are random, start at up to half a second,
+ * double, and are at least as long as `Retry-After` says. If that is more than 30 s, the call
  * rejects at once.
  *
  * @example Make a client of a local service
@@ -91,7 +91,8 @@ export interface Client {
  *
  * @param options where the service is, the API key, and how to send and retry requests.
  * @returns the operations of the service as methods.
- * @throws {TypeError} if an option is unknown or of a wrong kind. The message never shows the key.
+ * @throws {TypeError} if an option is unknown or has the wrong type. The message never shows the
+ * key.
  * @throws {RangeError} if a number is out of bounds.
  * @throws {Error} if this runtime is too old, such as Node 20.
  */

@@ -3,8 +3,8 @@
 import type { ErrorCode } from "../../core/http/message.ts";
 
 /**
- * The codes that this version of the client knows: those of the service, and four for what happens
- * on the way to it.
+ * The codes that this version of the client knows: those of the service, and four for failures on
+ * the way to it.
  *
  * @example What gets each code
  * ```ts
@@ -73,8 +73,8 @@ export type PetStoreErrorCode =
   | "invalid_response";
 
 /**
- * A {@linkcode PetStoreError} that narrows by its `code`; `instanceof PetStoreError` gives this
- * type. In a `switch` an unknown code goes to `default`.
+ * A {@linkcode PetStoreError} that narrows by its `code`, which is the type that
+ * `instanceof PetStoreError` gives. In a `switch` an unknown code goes to `default`.
  */
 export type AnyPetStoreError =
   | (PetStoreError & {
@@ -87,7 +87,7 @@ export type AnyPetStoreError =
   | (PetStoreError & { readonly status: number });
 
 /**
- * A call that failed, for any reason but the caller's own `AbortSignal` or a wrong argument.
+ * A call that failed, for any reason except the caller's own `AbortSignal` or a wrong argument.
  *
  * @example Recognise one code
  * ```ts
@@ -108,11 +108,11 @@ export class PetStoreError extends Error {
   readonly status: number | undefined;
   /** The response's `X-Request-Id`, by which an operator finds the request in the log. */
   readonly requestId: string | undefined;
-  /** Time to wait before trying again (`Retry-After`), in ms. */
+  /** How long to wait before retrying (`Retry-After`), in ms. */
   readonly retryAfter: number | undefined;
   /**
-   * True if the pet may have been added nevertheless: list the pets before you send it again.
-   * Always false for calls that only read.
+   * True if the pet may have been added: list the pets before you send it again. Always false for
+   * calls that only read.
    */
   readonly uncertain: boolean;
 

@@ -10,15 +10,15 @@ export interface Received {
   readonly headers: Headers;
   /** The body; `undefined` if it is missing, too long, in too many tiny chunks, or not UTF-8. */
   readonly text?: string | undefined;
-  /** Tells why there is no response, or an incomplete one. */
+  /** Why there is no response, or an incomplete one. */
   readonly fault?: "network_error" | "timeout";
   /** The error of `fetch`. */
   readonly cause?: unknown;
 }
 
 /**
- * The longest body that is read, in bytes. A full page of the longest names has a tenth of it, or a
- * third if every character is escaped.
+ * The longest body that is read, in bytes. A full page of the longest names takes a tenth of this,
+ * or a third if every character is escaped.
  */
 export const MAX_BODY_BYTES: number = 1024 * 1024;
 
@@ -76,12 +76,12 @@ function toRequest(
       ...body !== undefined && { "content-type": "application/json" },
       ...idempotencyKey !== undefined && { "idempotency-key": idempotencyKey },
     },
-    // A redirect is not followed: the key goes where baseUrl says, and a POST does not become a
-    // GET. With "error" it would look like a network error, and Cloudflare Workers reject it
+    // A redirect is not followed, so that the key goes only where baseUrl says, and a POST does not
+    // become a GET. "error" would look like a network error, and Cloudflare Workers reject it
     // (src/workerd/api/http.c++).
     redirect: "manual",
-    // Not as text: if a connection that was kept alive breaks, Deno 2.9's fetch sends text again by
-    // itself, even if the service has it (denoland/deno#35610). Can go if
+    // Not as text: if a kept-alive connection breaks, Deno 2.9's fetch sends text again by itself,
+    // even if the service has received it (denoland/deno#35610). Can go if
     // tests/adapters/client/http_test.ts passes with text.
     body: body === undefined ? null : new Blob([body]),
     signal,
@@ -89,8 +89,8 @@ function toRequest(
 }
 
 /**
- * A body of more pieces must have `LEAST_PIECE` bytes a piece on average: each costs memory and
- * time.
+ * A body in more pieces than this must have `LEAST_PIECE` bytes per piece on average, because each
+ * piece costs memory and time.
  */
 const MAX_PIECES = 4096;
 const LEAST_PIECE = 64;

@@ -1,4 +1,4 @@
-/** The options of a client, and the check of where its key may go. */
+/** The options of a client, and a check of where its key may be sent. */
 
 import { checkRuntime } from "../../core/json.ts";
 import { isSendable } from "../../core/keys/api_keys.ts";
@@ -18,8 +18,8 @@ export interface ClientOptions {
   /** The API key. It is sent to the origin of `baseUrl` and nowhere else. */
   readonly key: string;
   /**
-   * Sends a request: a handler in process, or a fetch with a proxy. It must obey the request's
-   * `redirect`. Default: the global `fetch`.
+   * Sends a request, for example a handler in process or a fetch through a proxy. It must obey the
+   * request's `redirect`. Default: the global `fetch`.
    *
    * @example Call a service in process
    * ```ts
@@ -34,8 +34,8 @@ export interface ClientOptions {
    */
   readonly fetch?: (request: Request) => Response | Promise<Response>;
   /**
-   * The longest that one attempt may take until its response is read, in ms: 1 to 2147483647.
-   * Default: 10000.
+   * How long one attempt may take until its response is read, in ms: 1 to 2147483647. Default:
+   * 10000.
    *
    * @example Give up after 50 ms
    * ```ts
@@ -50,7 +50,7 @@ export interface ClientOptions {
    */
   readonly timeout?: number;
   /**
-   * The number of times that a failed call is retried: 0 to 10. Default: 3.
+   * How often a failed call is retried: 0 to 10. Default: 3.
    *
    * @example Retry once
    * ```ts
@@ -69,7 +69,7 @@ export interface ClientOptions {
    */
   readonly retries?: number;
   /**
-   * If true, each `createPet` sends an `Idempotency-Key` of its own, and is retried as reads are. A
+   * If true, each `createPet` sends its own `Idempotency-Key`, and is retried like a read. A
    * service that ignores the key may then add the pet twice. If false, a create is retried only
    * after the service itself has said that nothing was changed. Default: true.
    *
@@ -93,7 +93,9 @@ export interface ClientOptions {
   readonly idempotentCreates?: boolean;
 }
 
-/** The checked options with their defaults, and a clock and random numbers that tests replace. */
+/**
+ * The checked options with their defaults, and the clock and random numbers, which tests replace.
+ */
 export interface Settings extends Required<Omit<ClientOptions, "baseUrl">> {
   /** The base address, without a `/` at its end. */
   readonly base: string;
@@ -107,7 +109,7 @@ export interface Settings extends Required<Omit<ClientOptions, "baseUrl">> {
   readonly random: () => number;
 }
 
-/** Checks the options and fills in their defaults; throws as `createClient` does. */
+/** Checks the options and fills in their defaults. Throws as `createClient` does. */
 export function readOptions(options: ClientOptions): Settings {
   checkRuntime();
   const {

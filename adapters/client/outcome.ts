@@ -1,4 +1,4 @@
-/** Makes the result of a call from what was received, or the error. */
+/** Makes the result of a call, or the error, from what was received. */
 
 import * as v from "valibot";
 import { ERROR_STATUS } from "../../core/http/refusal.ts";
@@ -24,7 +24,7 @@ const statusOf = new Map<string, number>(Object.entries(ERROR_STATUS));
 const NOT_JSON =
   `the response is not JSON in UTF-8 of at most ${MAX_BODY_BYTES} bytes, or its chunks are tiny`;
 const REDIRECT =
-  "the answer is a redirect, and none is followed, so that the key goes nowhere else";
+  "the answer is a redirect, which is not followed, so that the key goes nowhere else";
 
 /** Longest message or request id taken from a response, in UTF-16 code units. */
 const MAX_SHOWN = 1000;
@@ -68,7 +68,7 @@ export function readOutcome<T extends object>(
   const refusal = readRefusal(status, body);
   if (refusal === undefined) return fail(...describeStatus(status));
   // Below 500 the service refuses the request. A 503 with Retry-After means that nothing was
-  // changed; without Retry-After, that the service cannot tell.
+  // changed; without it, that the service cannot tell.
   const isCertain = statusOf.has(refusal.code) && !uncertain &&
     (status < 500 || (status === 503 && known.retryAfter !== undefined));
   const code = show(refusal.code, key);
@@ -97,14 +97,14 @@ function innermostMessage(error: unknown, depth = 9): string {
   if (inner !== undefined && depth > 0) {
     return innermostMessage(inner, depth - 1);
   }
-  // Deno 2.9 puts the whole URL in front of it (denoland/deno#24835). Can go if
+  // Deno 2.9 prepends the whole URL (denoland/deno#24835). Can go if
   // tests/adapters/client/outcome_test.ts passes on Deno without it.
   return error.message.replace(/^error sending request for url \(.*?\): /, "");
 }
 
 /**
- * Reads a refusal by the service itself. A proxy may send its own errors, even as JSON; only the
- * service's have a code and a status that agree.
+ * Reads a refusal by the service itself. A proxy may send its own errors, even as JSON, but only
+ * the service's have a code that matches the status.
  */
 function readRefusal(status: number, body: unknown) {
   const { success, output } = v.safeParse(errorBodySchema, body);
@@ -116,7 +116,7 @@ function readRefusal(status: number, body: unknown) {
 function describeStatus(status: number): [PetStoreErrorCode, string] {
   const answer = `the answer is ${status}`;
   if (status >= 400 || status === 304) {
-    return ["http_error", `${answer}, and not from the service itself`];
+    return ["http_error", `${answer}, but not from the service itself`];
   }
   if (status >= 300 || status === 0) return ["http_error", REDIRECT];
   return ["invalid_response", `${answer}, which is not in the contract`];

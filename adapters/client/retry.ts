@@ -4,7 +4,7 @@ import type { PetStoreError } from "./error.ts";
 import type { ClientCall } from "./calls.ts";
 import type { Settings } from "./options.ts";
 
-/** The longest `Retry-After` that is honoured, and the longest pause added to it, in ms. */
+/** The longest `Retry-After` that is obeyed, and the longest pause added to it, in ms. */
 const MAX_PAUSE = 30_000;
 
 /** Statuses of transient failures (RFC 9110 §15, RFC 6585 §4). */
@@ -12,11 +12,10 @@ const TRANSIENT: readonly unknown[] = [408, 429, 502, 503, 504];
 
 /**
  * Chooses the pause before the next attempt, in ms: what the response asks for, plus a random time
- * below a bound that doubles, so that many clients do not come back together.
+ * below a bound that doubles, so that many clients do not return at the same time.
  *
  * @param attempt the number of attempts before the one that failed.
- * @returns `undefined` if the call is not to be retried, or not within 30 s: then the caller
- * decides.
+ * @returns the pause; `undefined` if the call must not be retried, or not within 30 s.
  */
 export function retryDelay(
   { code, status, uncertain, retryAfter = 0 }: PetStoreError,
@@ -53,7 +52,7 @@ export async function pause(
 /**
  * Reads `Retry-After` (RFC 9110 §10.2.3): a number of seconds, or a date that ends in GMT.
  *
- * @returns the time to wait in ms, 0 if it is over; `undefined` if the field is absent or
+ * @returns the time to wait in ms, 0 if it has passed; `undefined` if the field is absent or
  * malformed.
  */
 export function parseRetryAfter(

@@ -1,6 +1,6 @@
-/** JSON with all digits: `JSON.parse` alone rounds integers beyond 2^53. Runs in the browser. */
+/** JSON with exact integers: `JSON.parse` alone rounds those beyond 2^53. Runs in the browser. */
 
-/** Lays out JSON; other text stays as it is. */
+/** Formats JSON; returns other text unchanged. */
 export function layOut(text) {
   try {
     return JSON.stringify(JSON.parse(text, keepInteger), null, 2);
@@ -14,7 +14,7 @@ function keepInteger(_key, value, { source }) {
   return isRounded ? JSON.rawJSON(source) : value;
 }
 
-/** Makes text of the values of examples, which Swagger UI shows and sends as it is. */
+/** Turns the values of examples into text, which Swagger UI shows and sends unchanged. */
 export function exactExamples(key, value, context) {
   return key === "value"
     ? JSON.stringify(value, null, 2)

@@ -1,4 +1,4 @@
-/** A large file in pieces, for Deno. */
+/** Sends and compresses large files in pieces, for Deno. */
 
 import { type Answer, withFields } from "../../core/http/message.ts";
 import type { Bytes } from "../../core/http/static_content.ts";
@@ -8,10 +8,10 @@ const PIECE = 128 * 1024;
 
 /**
  * Sends a large file piece by piece, as the client reads it. Deno 2.9 copies the whole file for
- * every request, even if the client never reads it, and HTTP/2 allows 200 requests for each
- * connection (`op_http_set_response_body_bytes` in its ext/http/00_serve.ts). Bun copies it once
- * for each connection (oven-sh/bun#41679), Node never. Can go if Deno's memory does not grow by the
- * size of a file with each such request.
+ * every request, even if the client never reads it, and HTTP/2 allows 200 requests per connection
+ * (`op_http_set_response_body_bytes` in its ext/http/00_serve.ts). Bun copies it once per
+ * connection (oven-sh/bun#41679), Node never. Can go if Deno's memory does not grow by the size of
+ * a file with each such request.
  */
 export function inPieces(answer: Answer): Answer {
   const { body } = answer;
@@ -24,8 +24,8 @@ export function inPieces(answer: Answer): Answer {
 }
 
 /**
- * Pieces between which other requests have their turn. Deno 2.9 compresses on the thread that
- * answers them (`op_compression_write` in its ext/web/compression.rs; denoland/deno#13854): can go
+ * Yields pieces, and lets other requests run in between. Deno 2.9 compresses on the thread that
+ * answers them (`op_compression_write` in its ext/web/compression.rs; denoland/deno#13854). Can go
  * when that changes.
  */
 export async function* inTurns(bytes: Bytes): AsyncGenerator<Bytes> {

@@ -1,6 +1,6 @@
 /**
- * A page that shows the contract and tries it out: Swagger UI with the service's own OpenAPI
- * document and a key that its user enters. It loads nothing from any other server.
+ * A page that shows the contract and lets users try it: Swagger UI with the service's own OpenAPI
+ * document and a key that the user enters. It loads nothing from any other server.
  *
  * It needs the npm package `swagger-ui-dist`; the core and the other adapters do not.
  *
@@ -34,9 +34,9 @@ export interface Docs {
 
 /**
  * Reads the page's files. All addresses in the page are relative, so it also works behind a proxy
- * that mounts the server below a path of its own.
+ * that mounts the server at a different path.
  *
- * @example As a part of the service
+ * @example As part of the service
  * ```ts
  * import { docs } from "@petstore/service/docs";
  * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
@@ -51,7 +51,7 @@ export interface Docs {
  * assert.equal(page.headers.get("content-type"), "text/html; charset=utf-8");
  * ```
  *
- * @example Beside the service
+ * @example Separate from the service
  * ```ts
  * import { docs } from "@petstore/service/docs";
  * import assert from "node:assert/strict";
@@ -63,7 +63,7 @@ export interface Docs {
  * assert.equal(other, undefined); // for the service to answer
  * ```
  *
- * @param options where the page is, and where the OpenAPI document.
+ * @param options where the page and the OpenAPI document are.
  * @returns the page, to pass to `createHandler`, or to call with each request on Deno, Bun and
  * Workers.
  * @throws {TypeError} if an option is unknown, a path does not begin with one `/`, or `path` ends
@@ -80,7 +80,7 @@ export async function docs(options: DocsOptions = {}): Promise<Docs> {
   ));
   async function showDocs(request: Request): Promise<Response | undefined> {
     const answer = await service(request, undefined, webBody(request));
-    // Without a route: neither the page nor one of its files.
+    // Without a route it is neither the page nor one of its files.
     if (answer.route === undefined) return undefined;
     return toResponse(answer, request.method);
   }

@@ -7,12 +7,14 @@ dark.addEventListener("change", followScheme);
 followScheme();
 start();
 
-/** Swagger UI has a dark style, and leaves it to the page when to use it. */
+/** Swagger UI has a dark style, but the page decides when to use it. */
 function followScheme() {
   document.documentElement.classList.toggle("dark-mode", dark.matches);
 }
 
-/** What Swagger UI leaves unnamed, or names wrongly: attributes by selector. page.css shows the new names. */
+/**
+ * Attributes, by selector, for what Swagger UI names wrongly or not at all; page.css shows them.
+ */
 const ATTRIBUTES = Object.entries({
   ".body-param__text": ["aria-label", "Request body"],
   ".close-modal": ["aria-label", "Close"],
@@ -47,7 +49,7 @@ async function start() {
   }
 }
 
-/** Sets the attributes, and leaves out no level of headings, again whenever Swagger UI draws something. */
+/** Sets the attributes and fixes heading levels, again whenever Swagger UI draws something. */
 function mendMarkup(reference) {
   new MutationObserver(() => {
     for (const [selector, attribute] of ATTRIBUTES) {
@@ -58,7 +60,7 @@ function mendMarkup(reference) {
     for (const heading of reference.querySelectorAll("h3, h4, h5")) {
       heading.setAttribute("aria-level", heading.tagName[1] - 1);
     }
-    // A link inside a button cannot be reached; the address bar has it too.
+    // A link inside a button cannot be reached; the address bar shows its target too.
     for (const link of reference.querySelectorAll("button a[href]")) {
       link.removeAttribute("href");
     }
@@ -68,7 +70,7 @@ function mendMarkup(reference) {
   }).observe(reference, { childList: true, subtree: true });
 }
 
-/** Keeps the key across reloads of this tab; `undefined` if the page must not, or the browser forbids it. */
+/** Keeps the key across reloads of this tab; `undefined` if page or browser forbid it. */
 function openStore({ dataset }) {
   try {
     return dataset.rememberKey === "true" ? sessionStorage : undefined;
@@ -77,7 +79,7 @@ function openStore({ dataset }) {
   }
 }
 
-/** Requests go to the server that this page came from, whatever public address the document has. */
+/** Requests go to the server that sent this page, whatever public address the document has. */
 function show(spec, address, store) {
   const base = new URL(".", address);
   const item = `API key of ${base.pathname}`; // an origin may have several services
@@ -106,7 +108,7 @@ ${spec.info.description}\n</details>`;
         modelExample: foldErrors,
       },
       statePlugins: {
-        // What is wrong with a request, the service says.
+        // The service itself says what is wrong with a request.
         spec: { wrapSelectors: { validateBeforeExecute: ALWAYS } },
         oas3: { wrapSelectors: { validateBeforeExecute: ALWAYS } },
         auth: {
@@ -130,7 +132,7 @@ ${spec.info.description}\n</details>`;
     onComplete() {
       ui.specActions.updateUrl(address.pathname); // the link to the document
       const { fn } = ui.getSystem();
-      const { getSampleSchema } = fn; // which parses text again
+      const { getSampleSchema } = fn; // which would parse text again
       fn.getSampleSchema = (...args) =>
         typeof args[3] === "string" ? args[3] : getSampleSchema(...args);
       const value = store?.getItem(item);
@@ -139,7 +141,7 @@ ${spec.info.description}\n</details>`;
   });
 }
 
-/** Uses and keeps a key once the service accepts it; otherwise the form says why it does not. */
+/** Uses and keeps a key once the service accepts it; otherwise the form says why not. */
 function checkKey(address, keep) {
   return (authorize, { authActions, errActions }) => async (auths) => {
     const key = auths[AUTH_ID]?.value ?? "";
@@ -159,14 +161,14 @@ function checkKey(address, keep) {
   };
 }
 
-/** Stands in place of the list of servers, because there is only one. */
+/** Replaces the list of servers, because there is only one. */
 function KeyState({ React, authSelectors }) {
   const isAccepted = authSelectors.authorized().size > 0;
   const text = isAccepted ? "Key accepted" : "Requests need an API key";
   return React.createElement("p", { role: "status" }, text);
 }
 
-/** Keeps the focus in the form for the key until it is closed, also by Escape, and then puts it back. */
+/** Keeps the focus in the key form until it is closed, by Escape too, and then restores it. */
 function asDialog(Original, { React, authActions }) {
   const h = React.createElement;
   const onClose = () => authActions.showDefinitions(false);
@@ -183,7 +185,7 @@ function asDialog(Original, { React, authActions }) {
   };
 }
 
-/** Hides the key as it is entered, and tells password managers what it is and by which name to keep it. */
+/** Hides the key as it is entered, and tells password managers under which name to store it. */
 function hideKey(account) {
   return (Original, { React }) =>
     function KeyInput(props) {
@@ -208,7 +210,7 @@ function hideKey(account) {
     };
 }
 
-/** Folds the examples of errors, which are much alike; page.css folds the header fields with them. */
+/** Folds the similar examples of errors; page.css folds their header fields too. */
 function foldErrors(Original, { React: { createElement: h } }) {
   return (props) => {
     const original = h(Original, props);
@@ -218,13 +220,13 @@ function foldErrors(Original, { React: { createElement: h } }) {
   };
 }
 
-/** Renames the button that removes the key. The labels that Swagger UI adds differ from what it shows. */
+/** Renames the button that removes the key. Swagger UI's labels differ from what it shows. */
 function sayForget(Original, { React: { createElement: h } }) {
   return ({ "aria-label": _label, children, ...props }) =>
     h(Original, props, children === "Logout" ? "Forget" : children);
 }
 
-/** Shows the answer, then what was sent, then the header fields as they came. */
+/** Shows the answer, then what was sent, then the header fields as received. */
 function showAnswer(_Original, { React, fn, specSelectors }) {
   const h = React.createElement;
   return function Answer({ response, getComponent, path, method }) {

@@ -14,20 +14,19 @@ import { inPieces, inTurns } from "./in_pieces.ts";
 export interface DocsOptions {
   /** The path of the OpenAPI document, on the same server. Default: `/v1/openapi.json`. */
   readonly openApiUrl?: string;
-  /** Where the page is; its files are below. Default: `/docs`. */
+  /** The path of the page; its files are below it. Default: `/docs`. */
   readonly path?: string;
   /** Another path that shows the same page, such as `/`. Default: none. */
   readonly alias?: string;
   /**
    * If true, an accepted API key survives a reload, in the tab's `sessionStorage`. All scripts of
-   * the same origin can read it there, so switch this on only if you trust them all. Default:
-   * `false`.
+   * the same origin can read it there, so set this only if you trust them all. Default: `false`.
    */
   readonly rememberKey?: boolean;
 }
 
 /**
- * The page has no inline script or style, evaluates no text, and talks only to its own server: a
+ * The page has no inline script or style, evaluates no text, and talks only to its own server, so a
  * key goes nowhere else. The icons of the style sheet are `data:` URLs.
  */
 const CONTENT_SECURITY_POLICY =
@@ -47,7 +46,7 @@ const FILES: readonly (readonly [string, string, string])[] = [
   ["page.js", JAVASCRIPT, "./page.js"],
 ];
 
-/** Makes the page, as parts of a server, or throws as `docs` does. */
+/** Makes the page, as parts of a server. Throws as `docs` does. */
 export function createPage(options: DocsOptions) {
   checkNames(options, ["openApiUrl", "path", "alias", "rememberKey"], "docs");
   const { openApiUrl = "/v1/openapi.json", path = "/docs" } = options;
@@ -76,16 +75,14 @@ export function createPage(options: DocsOptions) {
     ),
   ];
   return {
-    /**
-     * The page and its files, which need no key. Each reads its file when it is first asked for.
-     */
+    /** The page and its files, which need no key. Each reads its file on the first request. */
     endpoints: contents.map(([path, show]): Endpoint => ({
       method: "GET",
       path,
       isPublic: true,
       run: async ({ request }) => inPieces(await show(request)),
     })),
-    /** Reads all files now; rejected if one cannot be read. */
+    /** Reads all files now. Rejects if one cannot be read. */
     async load(): Promise<void> {
       const request = new Request(`http://localhost${path}`);
       await Promise.all(contents.map(([, show]) => show(request)));

@@ -1,4 +1,4 @@
-/** The control address of a sandbox, at which a tester's program drives it. */
+/** The control address of a sandbox, through which a test program controls it. */
 
 import { notJson, readText } from "../../core/http/body.ts";
 import {
@@ -13,13 +13,14 @@ import type { Store } from "./store.ts";
 
 /** Where the control address is on its server. */
 export const CONTROL = "/sandbox";
-/** The most bytes of a body, and of a file of pets. */
+/** Maximum size of a body, and of a file of pets, in bytes. */
 export const MAX_BYTES: number = 16 * 1024 * 1024;
 
 const LOOPBACK = /^(?:(?:.*\.)?localhost|127\.[\d.]+|\[::1\])$/;
 
 /**
- * Makes the service of one path. `hosts` lists the names that it is reached by, besides loopback.
+ * Makes the service of one path. `hosts` lists the names by which it can be reached, besides
+ * loopback.
  */
 export function createControl(
   store: Store,
@@ -28,8 +29,8 @@ export function createControl(
 ): Service {
   const { journal } = store;
   /**
-   * What each method of each path does with the body, if it takes one. Its result, if any, is sent
-   * as JSON.
+   * What each method of each path does, with the body if it has a parameter. Its result, if any, is
+   * sent as JSON.
    */
   const actions: Readonly<
     Record<string, Readonly<Record<string, (body: unknown) => unknown>>>
@@ -63,7 +64,9 @@ export function createControl(
       return refuse(
         404,
         "not_found",
-        `Cannot find this path: there are ${Object.keys(actions).join(", ")}`,
+        `Cannot find this path: the paths are ${
+          Object.keys(actions).join(", ")
+        }`,
       );
     }
     const act = Object.hasOwn(methods, method) ? methods[method] : undefined;
@@ -102,7 +105,7 @@ export function createControl(
 }
 
 /**
- * Returns why a request is refused that a web page of another origin may have sent, even by DNS
+ * Returns why a request is refused if a web page of another origin may have sent it, even by DNS
  * rebinding.
  */
 function whyForeign(

@@ -1,4 +1,4 @@
-/** What a tester can make go wrong, and the checks of it. */
+/** The faults that a tester can cause, and how they are checked. */
 
 import * as v from "valibot";
 import { parseBaseUrl } from "../../core/http/base_url.ts";
@@ -9,57 +9,57 @@ import { missingKey } from "../../core/keys/authenticate.ts";
 import { getPet } from "../../core/operations/get_pet.ts";
 import { MAX_TIME } from "../../core/options.ts";
 
-/** The answer that a fault gives in place of the true one. */
+/** The answer that a fault sends instead of the true one. */
 export interface FaultAnswer {
   /** 200 to 599. */
   readonly status: number;
-  /** Header fields. `null` leaves out a field that would be there otherwise. */
+  /** Header fields. `null` removes a field that would otherwise be there. */
   readonly headers?: Readonly<Record<string, string | null>>;
   /**
-   * The body, exactly, without any header field of the contract. If there is none, an error of the
-   * contract has its Error body and its fields; any other status needs a body, but 204, 205 and 304
-   * take none.
+   * The exact body, without the contract's header fields. If it is omitted, an error of the
+   * contract gets its Error body and fields. Any other status needs a body, except for 204, 205 and
+   * 304, which cannot have one.
    */
   readonly body?: string;
 }
 
 /**
- * What goes wrong, and with which request. It has one of `answer`, `lose`, `cut` and `drip`, or
+ * What goes wrong, and for which requests. It has one of `answer`, `lose`, `cut` and `drip`, or
  * `delay`, or both.
  */
 export interface Fault {
   /**
-   * The requests that it is for. Default: any. `path` has no query, and may be a template such as
-   * `/v1/pets/{petId}`. A browser's preflight is meant only if `method` is `OPTIONS`.
+   * The requests that it applies to. Default: any. `path` has no query, and may be a template such
+   * as `/v1/pets/{petId}`. It applies to a browser's preflight only if `method` is `OPTIONS`.
    */
   readonly when?: { readonly method?: string; readonly path?: string };
-  /** For how many requests. Default: one. */
+  /** How many requests it applies to. Default: one. */
   readonly times?: number | "always";
   /**
-   * Time before the answer begins, after the work, in ms: 0 to 2147483647. It replaces the
+   * Delay before the answer begins, after the work, in ms: 0 to 2147483647. It replaces the
    * sandbox's own.
    */
   readonly delay?: number;
-  /** Answers so in place of the service. */
+  /** Sends this answer instead of the service's. */
   readonly answer?: FaultAnswer;
   /**
-   * If true, the request is carried out before it is answered by `answer`, or lost. Default: false.
+   * If true, the request is carried out before `answer` is sent or the answer is lost. Default:
+   * false.
    */
   readonly work?: boolean;
   /** Closes the connection without an answer. */
   readonly lose?: true;
   /**
-   * Breaks off the true answer after so many bytes of its body. One that is not longer is sent
+   * Breaks off the true answer after this many bytes of its body. A body that is not longer is sent
    * whole.
    */
   readonly cut?: number;
-  /** Sends the body of the true answer at so many bytes a second: 1 or more. */
+  /** Sends the body of the true answer at this many bytes per second: 1 or more. */
   readonly drip?: number;
 }
 
 /**
- * Header fields that say where a message ends, or belong to the connection (RFC 9112 §6, RFC 9110
- * §7.6.1).
+ * Header fields that delimit a message, or belong to the connection (RFC 9112 §6, RFC 9110 §7.6.1).
  */
 const FRAMING =
   /^(?:connection|content-length|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
@@ -120,7 +120,7 @@ const answerSchema = v.pipe(
       BODILESS.includes(status)
         ? body === undefined
         : body !== undefined || codeOf(status) !== undefined,
-    "needs a body unless its status is an error of the contract, and takes none with 204, 205 and 304",
+    "needs a body unless its status is an error of the contract, and cannot have one with 204, 205 or 304",
   ),
 );
 
@@ -160,8 +160,7 @@ const faultSchema = v.pipe(
 );
 
 /**
- * @throws {TypeError} if one is wrong; the message names it, each member, and what is wrong with
- * it.
+ * @throws {TypeError} if one is wrong. The message names it, each wrong member, and the reason.
  */
 export function checkFaults(input: unknown): readonly Fault[] {
   const faults: readonly unknown[] = Array.isArray(input) ? input : [input];
@@ -183,8 +182,7 @@ export function codeOf(status: number): ErrorCode | undefined {
 }
 
 /**
- * Tells whether a path is this one, or of this template: a parameter stands for a segment that is
- * not empty.
+ * Tells whether a path matches a path or template, whose parameter matches one non-empty segment.
  */
 export function matches(template: string, path: string): boolean {
   const segments = path.split("/");
@@ -196,8 +194,8 @@ export function matches(template: string, path: string): boolean {
 }
 
 /**
- * Makes the answer of a fault, without the header fields that it sets. After the work there is no
- * `Retry-After`.
+ * Makes the answer of a fault, without the header fields that the fault sets. If the request was
+ * carried out, it has no `Retry-After`.
  */
 export function madeAnswer(
   { status, body }: FaultAnswer,

@@ -1,4 +1,4 @@
-/** The journal: what came to the service, and what was answered. */
+/** The journal: the requests that the service received, and how they were answered. */
 
 import type { Fields, ReadBody } from "../../core/http/message.ts";
 import type { Fault } from "./fault.ts";
@@ -9,17 +9,17 @@ export interface RecordedRequest {
   readonly method: string;
   /** The target as it was sent: `/v1/pets?limit=5`. */
   readonly target: string;
-  /** By name in lower case. The values of a name that repeats are joined by a comma. */
+  /** By lower-case name. The values of a repeated field are joined by a comma. */
   readonly headers: Fields;
   /** The text that the service read; `null` if it read none, as for 401, 413 and 415. */
   readonly body: string | null;
-  /** The status that was answered; `null` if none was. */
+  /** The status of the answer; `null` if there was none. */
   readonly status: number | null;
-  /** The fault that was applied, if one was. */
+  /** The fault that was applied, if any. */
   readonly fault?: Fault;
   /**
-   * Present until the status is set, before the first byte of the answer, or the connection is
-   * closed.
+   * Present until the status is set, before the first byte of the answer, or until the connection
+   * closes.
    */
   readonly open?: true;
 }
@@ -30,16 +30,16 @@ export type Entry = {
 };
 
 const MAX_ENTRIES = 1000;
-/** The most characters of all entries together, as JSON. */
+/** The maximum length of all entries together, in characters of JSON. */
 const MAX_LENGTH = 16 * 1024 * 1024;
 
-/** The last requests, as many as fit. */
+/** The last requests, as many as the limits allow. */
 export class Journal {
-  /** Entries and their lengths, the oldest first. */
+  /** Entries and their lengths, oldest first. */
   #entries = new Map<Entry, number>();
   #length = 0;
 
-  /** Begins an entry; `fields` are the names and values of the header. */
+  /** Begins an entry; `fields` are the header's names and values. */
   begin(
     method: string,
     target: string,
@@ -64,7 +64,10 @@ export class Journal {
     return entry;
   }
 
-  /** Counts what was added to an entry. Forgets the oldest if all are too many or too long. */
+  /**
+   * Counts what was added to an entry. Drops the oldest while there are too many or they are too
+   * long.
+   */
   measure(entry: Entry): void {
     const counted = this.#entries.get(entry);
     if (counted === undefined) return;

@@ -18,24 +18,24 @@ import { checkHosts } from "./serve.ts";
 
 const COMMAND = IS_PACKAGE ? `${PROGRAM} sandbox` : "deno task sandbox";
 
-const HELP = `sandbox: runs a pet store in memory, for the tests of clients
+const HELP = `sandbox: runs a pet store in memory, to test clients against
 
 Usage:    ${COMMAND} [--pets N|FILE.json] [--port PORT]
 Example:  ${COMMAND} --pets 50
 
   --port PORT    the port to listen on (0: any free port)
   --host HOST    the address to listen on (127.0.0.1; 0.0.0.0 means every address of this machine)
-  --name HOST    a further name by which it is reached, as in compose; may be repeated
+  --name HOST    another name by which it is reached, such as a compose service; may be repeated
   --key KEY      the API key (test)
-  --pets N       adds N pets, always the same, with ids from 1 (0)
+  --pets N       adds N pets, always the same ones, with ids from 1 (0)
   --pets FILE    adds the pets of a file, a JSON array of {"name":"Rex","categoryId":1}
-  --max-pets N   the most pets that it keeps (100000)
-  --delay MS     time before each answer, in ms (0)
-  --with-stdin   ends when its standard input is closed
+  --max-pets N   the maximum number of pets (100000)
+  --delay MS     delay before each answer, in ms (0)
+  --with-stdin   exits when its standard input is closed
   --quiet        writes no introduction to standard error
 
 It writes one line of JSON to standard output when it listens: url, key, control. The control address
-adds faults, resets the store, and lists the requests that came: docs/sandbox.md describes it.
+adds faults, resets the store, and lists the requests received: docs/sandbox.md describes it.
 `;
 
 /** Runs the command with the arguments that follow `sandbox`. */
@@ -97,7 +97,7 @@ ${warning}
   process.stdout.write(`${JSON.stringify({ url, key, control })}\n`);
 }
 
-/** Reads `--pets`: a number, or what the JSON of a file says. */
+/** Reads `--pets`: a number, or the JSON of a file. */
 function readPets(text: string): unknown {
   if (/^\d+$/.test(text)) return Number(text);
   const file = statSync(text, { throwIfNoEntry: false });

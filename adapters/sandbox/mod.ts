@@ -1,6 +1,7 @@
 /**
- * A pet store for the tests of clients, gateways and front ends: the real service in memory, always
- * at the same state, with its faults under the tester's control. It runs on Deno, Bun and Node.
+ * A pet store to test clients, gateways and front ends against: the real service in memory, which
+ * always starts in the same state and fails when the tester tells it to. It runs on Deno, Bun and
+ * Node.
  *
  * @module
  */
@@ -21,12 +22,12 @@ export type { SandboxOptions } from "./store.ts";
 
 /** Where a sandbox listens. */
 export interface SandboxServeOptions {
-  /** TCP port, 0 to 65535; 0 is any free one, the default. */
+  /** TCP port, 0 to 65535; 0, the default, picks a free one. */
   readonly port?: number;
   /** Address to listen on. Default: `127.0.0.1`. */
   readonly hostname?: string;
   /**
-   * Further names by which it is reached, as in a network of containers. The first stands in `url`
+   * Other names by which it is reached, such as in a container network. The first is used in `url`
    * and `control`.
    */
   readonly names?: readonly string[];
@@ -47,24 +48,26 @@ export interface SandboxServer {
 /** A pet store to test against. */
 export interface Sandbox {
   /**
-   * The service, for tests without a port. A lost answer rejects with a `TypeError`, as `fetch`
-   * does.
+   * The service, for tests without a port. If the answer is lost, it rejects with a `TypeError`, as
+   * `fetch` does.
    */
   readonly handle: (request: Request) => Promise<Response>;
   /** The API key. */
   readonly key: string;
   /** The faults that wait. */
   readonly faults: readonly Fault[];
-  /** What came to the service, in order: the last 1,000 requests, or fewer if they are long. */
+  /**
+   * The requests that the service received, in order: the last 1,000, or fewer if they are long.
+   */
   readonly requests: readonly RecordedRequest[];
   /**
-   * Adds a fault, or several, behind those that wait. Throws a `TypeError` if one is wrong; then
-   * none is added.
+   * Adds one or more faults after those that wait. Throws a `TypeError` if one is wrong; then none
+   * is added.
    */
   add(faults: Fault | readonly Fault[]): void;
-  /** Goes back to the state of the start: its pets, no faults, no requests, no idempotency keys. */
+  /** Returns to the initial state: its pets, and no faults, requests or idempotency keys. */
   reset(): void;
-  /** Listens on a port; rejected if that is not possible. */
+  /** Listens on a port. Rejects if it cannot. */
   serve(options?: SandboxServeOptions): Promise<SandboxServer>;
 }
 
@@ -104,7 +107,10 @@ export interface Sandbox {
  * await refused.body?.cancel();
  * await close();
  * ```
- * @throws {TypeError} if an option is unknown, of a wrong kind, or a pet is invalid.
+ *
+ * @param options the pets, the key, the delay and the limit of pets.
+ * @returns the sandbox, to call in process or to serve.
+ * @throws {TypeError} if an option is unknown or has the wrong type, or a pet is invalid.
  * @throws {RangeError} if a number is out of bounds.
  */
 export function sandbox(options: SandboxOptions = {}): Sandbox {

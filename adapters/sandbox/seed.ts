@@ -1,4 +1,4 @@
-/** The pets that a sandbox begins with. */
+/** The pets that a sandbox starts with. */
 
 import { Refusal } from "../../core/http/refusal.ts";
 import { INT64_MAX, INT64_MIN } from "../../core/json.ts";
@@ -6,7 +6,7 @@ import { parseNewPet } from "../../core/pets/new_pet.ts";
 import { type CheckedPet, PET_STATUSES } from "../../core/pets/pet.ts";
 
 /**
- * Names that clients get wrong: scripts, accents in one and in two code points, quotes, the
+ * Names that clients get wrong: other scripts, accents as one and as two code points, quotes, the
  * longest.
  */
 const NAMES: readonly string[] = [
@@ -27,9 +27,9 @@ const EXACT = 2n ** 53n;
 const CATEGORIES = [1n, 0n, -1n, EXACT + 1n, -EXACT - 1n, INT64_MAX, INT64_MIN];
 
 /**
- * Makes the pets of a seed: so many, always the same, or those of an array.
+ * Makes the pets of a seed: a number of them, always the same, or those of an array.
  *
- * @throws {TypeError} if it is neither, there are more than `maxPets`, or a pet is wrong; the
+ * @throws {TypeError} if it is neither, there are more than `maxPets`, or a pet is wrong. The
  * message names the pet and the member.
  */
 export function makeSeed(seed: unknown, maxPets: number): CheckedPet[] {

@@ -17,10 +17,10 @@ import { CONTROL, createControl } from "./control.ts";
 import { settle } from "./journal.ts";
 import type { Store } from "./store.ts";
 
-/** Stands in for a lost answer: the connection is closed, so nothing is sent. */
+/** Replaces a lost answer. The connection is closed, so it is not sent. */
 const LOST = { status: 500, headers: {}, body: null };
 
-/** Listens; rejected if it cannot, for instance because the port is taken. */
+/** Listens. Rejects if it cannot, for example because the port is in use. */
 export async function serveStore(store: Store, { port, hostname, names }: {
   readonly port: number;
   readonly hostname: string;
@@ -31,7 +31,7 @@ export async function serveStore(store: Store, { port, hostname, names }: {
     const [address = ""] = String(target).split("?", 1);
     const path = address.replace(/^https?:\/\/[^/]*/i, "");
     const answerBy = (service: Service) =>
-      // Not an error: a body that is cut is a stream that fails.
+      // Errors are expected: a body that is cut is a stream that fails.
       toNodeListener(toHandler(service), { onError() {} })(req, res);
     if (path === CONTROL || path.startsWith(`${CONTROL}/`)) {
       return answerBy(createControl(store, path, [hostname, ...names]));
@@ -80,7 +80,7 @@ export async function serveStore(store: Store, { port, hostname, names }: {
       if (!server.listening) return;
       const closed = once(server, "close");
       server.close();
-      server.closeAllConnections(); // on Bun 1.4, of those that ever sent a byte
+      server.closeAllConnections(); // on Bun 1.4, only those that ever sent a byte
       await closed;
     },
   };

@@ -34,9 +34,9 @@ import { makeSeed } from "./seed.ts";
 
 /** How many faults may wait, and how many characters they may have as JSON. */
 const [MAX_FAULTS, MAX_LENGTH] = [1000, 16 * 1024 * 1024];
-/** Pieces a second of a body that drips. */
+/** How many pieces per second a dripping body has. */
 const PIECES = 10;
-/** Lets pages of other origins send `Prefer`, and read which of it was honoured. */
+/** Lets pages of other origins send `Prefer`, and read which preferences were applied. */
 const PREFER_FIELDS: readonly (readonly [string, string])[] = [
   ["access-control-allow-headers", "Prefer"],
   ["access-control-expose-headers", "Preference-Applied"],
@@ -45,21 +45,22 @@ const PREFER_FIELDS: readonly (readonly [string, string])[] = [
 /** Settings of `sandbox`. */
 export interface SandboxOptions {
   /**
-   * The pets it begins with: so many, always the same, with ids from 1; or these. Default: none.
+   * The pets it starts with: this many, always the same, with ids from 1; or the given ones.
+   * Default: none.
    */
   readonly pets?: number | readonly NewPet[];
   /** The API key. Default: `test`. */
   readonly key?: string;
-  /** Time before each answer, after the work, in ms: 0 to 2147483647. Default: none. */
+  /** Delay before each answer, after the work, in ms: 0 to 2147483647. Default: 0. */
   readonly delay?: number;
   /**
-   * The most pets that it keeps; a create above it is answered 503, as on a full disk. Default:
-   * 100,000.
+   * The maximum number of pets. Further creates are answered with 503, as on a full disk. Default:
+   * 100000.
    */
   readonly maxPets?: number;
 }
 
-/** How a request came. */
+/** How a request arrived. */
 export interface Exchange {
   readonly entry: Entry;
   /** The path as it was sent. */
@@ -119,7 +120,7 @@ export function createStore(options: SandboxOptions) {
     journal.clear();
   }
 
-  /** Takes the first fault that is for a request. */
+  /** Takes the first fault that applies to a request. */
   function takeFault(
     { method, headers }: ServiceRequest,
     path: string,
@@ -160,7 +161,7 @@ export function createStore(options: SandboxOptions) {
       // A body of unknown length is read before its type is refused.
       if (result.status === 415) entry.body = null;
     } else if (fault.lose === true) {
-      // A connection that is closed with unread bytes is reset.
+      // Closing a connection with unread bytes would reset it.
       await readText(
         request,
         { maxBodyBytes: 65_536, bodyTimeout: 1000 },
@@ -181,7 +182,7 @@ export function createStore(options: SandboxOptions) {
       result = await breakBody(result, fault, exchange);
     }
     const time = fault.delay ?? delay;
-    if (time > 0) await sleep(time, undefined, { signal }).catch(() => {}); // woken early: the client left
+    if (time > 0) await sleep(time, undefined, { signal }).catch(() => {}); // the client left early
     settle(entry, signal.aborted ? null : result?.status ?? null);
     return result;
   }
@@ -220,7 +221,7 @@ export function createStore(options: SandboxOptions) {
   };
 }
 
-/** Sets the header fields that a tester gave, and leaves out those that are `null`. */
+/** Sets the header fields that a tester gave, and removes those that are `null`. */
 function replaceFields(answer: Answer, { headers = {} }: FaultAnswer): Answer {
   const fields = new Map(Object.entries(answer.headers));
   for (const [name, value] of Object.entries(headers)) {
@@ -230,7 +231,7 @@ function replaceFields(answer: Answer, { headers = {} }: FaultAnswer): Answer {
   return { ...answer, headers: Object.fromEntries(fields) };
 }
 
-/** Reads `Prefer: code=503, delay=2000` (RFC 7240) as a fault, and says which of it is honoured. */
+/** Reads `Prefer: code=503, delay=2000` (RFC 7240) as a fault, and says which part is applied. */
 function preferred(field: string | null): readonly [Fault, string] {
   const preferences = (field ?? "").split(",").map((preference) => {
     const [words = ""] = preference.split(";", 1); // parameters follow
@@ -258,7 +259,7 @@ function withPreferences(answer: Answer, applied: string): Answer {
   return { ...answer, headers };
 }
 
-/** Lets the body of an answer break off, or come slowly, if a fault says so. */
+/** Makes the body of an answer break off, or arrive slowly, if a fault says so. */
 async function breakBody(
   answer: Answer,
   fault: Fault,
@@ -280,7 +281,7 @@ async function* pieces(
 ): AsyncGenerator<Uint8Array> {
   if (cut !== undefined) {
     if (cut > 0) yield bytes.subarray(0, cut);
-    // The header and the piece are written first, and leave the process.
+    // The header and the piece must have left the process first.
     for (let turn = 0; turn < 5; turn++) await nextTurn();
     if (socket !== undefined && socket.writableLength > 0) {
       await once(socket, "drain", { signal });

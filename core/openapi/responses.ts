@@ -13,13 +13,13 @@ import type { JsonObject } from "./json_object.ts";
 /** The header fields that several responses have. */
 export const headers: JsonObject = {
   "X-Request-Id": text(
-    "Names the request in the log of the server, if the server keeps one.",
+    "Identifies the request in the server's log, if it keeps one.",
   ),
   RateLimit: text(
-    'What is left (draft-ietf-httpapi-ratelimit-headers), such as `"key";r=4;t=10`: 4 requests in the next 10 s. On every answer that was counted, if the server limits rates.',
+    'The remaining quota (draft-ietf-httpapi-ratelimit-headers), such as `"key";r=4;t=10`: 4 requests in the next 10 s. On every answer that was counted, if the server limits rates.',
   ),
   "RateLimit-Policy": text(
-    'What is allowed, such as `"key";q=100;w=10`: 100 requests in 10 s. On every answer that was counted, if the server limits rates.',
+    'The quota, such as `"key";q=100;w=10`: 100 requests in 10 s. On every answer that was counted, if the server limits rates.',
   ),
   "Retry-After": {
     description: "Seconds to wait; present exactly when nothing was changed.",

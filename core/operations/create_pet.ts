@@ -77,7 +77,7 @@ const description: JsonObject = {
   operationId: "createPet",
   summary: "Add an animal",
   description:
-    "Adds a pet and gives it an id. A 201 is a promise: the pet is stored durably, and every listing that starts afterwards sees it. The same pet sent twice is two pets, unless both times have the same Idempotency-Key.",
+    "Adds a pet and gives it an id. A 201 is a promise: the pet is stored durably, and every listing that starts afterwards sees it. Sending a pet twice adds two pets, unless both requests have the same Idempotency-Key.",
   tags: ["animals"],
   parameters: [idempotencyKey],
   requestBody: {

@@ -31,7 +31,7 @@ const description: JsonObject = {
   responses: {
     "200": {
       description:
-        "The document. It may be stored: ask with `If-None-Match` whether it is still the same.",
+        "The document. It may be stored, and revalidated with `If-None-Match`.",
       headers,
       content: json("OpenApi", {
         examples: {
@@ -41,7 +41,7 @@ const description: JsonObject = {
     },
     "304": {
       description:
-        "You have the document: it is the one that `If-None-Match` names.",
+        "The document is unchanged: `If-None-Match` names this version.",
       headers,
     },
     "400": refused("The `Host` header is malformed."),

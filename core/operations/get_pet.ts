@@ -47,7 +47,7 @@ const description: JsonObject = {
   operationId: "getPet",
   summary: "Get an animal",
   description:
-    "Returns one pet. Deprecated, and announced to be removed on 5 December 2030: use GET /pets with a status filter instead. Its responses say so too, in Deprecation, Sunset and Link.",
+    "Returns one pet. Deprecated, and planned to be removed on 5 December 2030: use GET /pets with a status filter instead. Its responses say so too, in Deprecation, Sunset and Link.",
   tags: ["animals"],
   deprecated: true,
   parameters: [{

@@ -115,7 +115,7 @@ const cases = [
   ["create", [200, 202, 299], "invalid_response", "not in the contract"],
   ["get", [300, 399], "http_error", "a redirect"],
   ["create", [300, 599], "http_error", ""],
-  ["get", [400, 599], "http_error", "and not from the service itself"],
+  ["get", [400, 599], "http_error", "but not from the service itself"],
 ] as const;
 for (const [call, statuses, code, message] of cases) {
   test(`a response of status ${statuses} to ${call} is ${code}`, async () => {

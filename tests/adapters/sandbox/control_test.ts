@@ -190,7 +190,7 @@ it("another path is 404, and another method 405 with Allow", async ({ control })
   for (const path of ["/", "/pets/1", "/__proto__", "/constructor"]) {
     assert.match(
       await refused(control + path, {}, 404),
-      /: there are \/sandbox, \/sandbox\/reset, /,
+      /: the paths are \/sandbox, \/sandbox\/reset, /,
     );
   }
   const allowed = {

@@ -74,8 +74,11 @@ const WRONG: readonly (readonly [unknown, RegExp])[] = [
     /answer needs a body unless its status is an error of the contract/,
   ],
   [{ answer: { status: 502 } }, /answer needs a body unless/],
-  [{ answer: { status: 204, body: "" } }, /takes none with 204, 205 and 304$/],
-  [{ answer: { status: 304, body: "x" } }, /takes none with/],
+  [
+    { answer: { status: 204, body: "" } },
+    /cannot have one with 204, 205 or 304$/,
+  ],
+  [{ answer: { status: 304, body: "x" } }, /cannot have one with/],
   [{ answer: { status: 503, body: {} } }, /answer.body must be a string$/],
   [
     { answer: { status: 503, headers: [] } },
