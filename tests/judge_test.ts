@@ -170,7 +170,7 @@ const STRANGERS: readonly (readonly [
     ({ url }) => always(url.includes("/v1") ? 404 : 200)(),
   ],
   [/401: is the key/, always(401)],
-  [/429: switch the limit/, always(429)],
+  [/429: turn off the rate limit/, always(429)],
   [
     /302, to \/login: is this the address/,
     always(302, { location: "/login" }),

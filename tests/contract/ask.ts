@@ -8,34 +8,37 @@ export interface Pet {
   readonly status?: string;
 }
 
-/** A service that a test may talk to. */
+/** A service that a test can use. */
 export interface OpenService {
-  /** Sends a request to it; the judge adds a time limit and refuses redirections. */
+  /** Sends a request to it. The judge adds a time limit and does not follow redirects. */
   fetch(request: Request, init?: RequestInit): Promise<Response>;
   /** Its base address, `http://127.0.0.1:1234/v1`. */
   readonly base: string;
-  /** A key that it takes. */
+  /** A key that it accepts. */
   readonly key: string;
-  /** The id of a pet after which `after` seems to find those of the tests. Absent: the service was empty, or has no `after`. */
+  /**
+   * The id of a pet after which `after` seems to find the pets of the tests; absent if the service
+   * was empty or has no `after`.
+   */
   readonly mark?: bigint;
-  /** The seed of the values that clauses make. Default: any. */
+  /** The seed of the values that clauses generate. Default: random. */
   readonly seed?: number;
-  /** The pets that were added so far, if somebody counts them. */
+  /** The pets added so far, if they are counted. */
   readonly added?: readonly Pet[];
   /** A category that pets may belong to. Default: 1. */
   readonly categoryId?: bigint;
-  /** The runtime, because each reads hostile bytes in its own way; absent: unknown. */
+  /** The runtime, because each treats hostile bytes differently; absent if unknown. */
   readonly runtime?: "deno" | "bun" | "node";
   /** Called with each request, as text, and each answer. */
   readonly seen?: (message: string | Answer) => void;
-  /** Ends it. */
+  /** Closes it. */
   close(): Promise<void>;
 }
 
 /** The body and header fields of a request; the key is added unless `authorization` is given. */
 export interface Question {
   readonly body?: string | Uint8Array | ReadableStream<Uint8Array>;
-  /** Values by name; `undefined` leaves a field out. */
+  /** Values by name; `undefined` omits a field. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -68,7 +71,7 @@ export async function ask(
     if (value !== undefined) sent.set(name, value);
   }
   const url = address.startsWith("http") ? address : service.base + address;
-  // Text goes as bytes: a string body brings a Content-Type of its own.
+  // Text is sent as bytes, because a string body adds its own Content-Type.
   const content = typeof body === "string"
     ? new TextEncoder().encode(body)
     : body;
@@ -85,7 +88,9 @@ export async function ask(
   return answer;
 }
 
-/** The address in `Link` with this relation (RFC 8288), resolved as a client does; or `undefined`. */
+/**
+ * The address in `Link` with this relation (RFC 8288), resolved as a client does; or `undefined`.
+ */
 export function linked(
   answer: Answer,
   { rel, from }: { readonly rel: string; readonly from: string },

@@ -56,8 +56,8 @@ export function assertError(answer: Answer, code: string): string {
 }
 
 /**
- * Asserts a well-formed refusal: the headers of JSON, and exactly `code`, `message` and `status`, which
- * repeats the status of the response and is that of the code. Returns the message.
+ * Asserts a well-formed refusal: the headers of JSON, and exactly `code`, `message` and `status`,
+ * which repeats the response's status and belongs to the code. Returns the message.
  */
 export function assertAnyError(answer: Answer): string {
   assertJsonHeaders(answer.headers);

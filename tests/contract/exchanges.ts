@@ -1,9 +1,9 @@
 /**
- * The book of exchanges: rules that single requests and their answers show. Under each rule there are the answers,
- * and under each answer the requests that get it. A store must answer with the status, and name the same members;
- * the rest of a message is this service's own, and only its tests compare it.
+ * The book of exchanges: rules that single requests and their answers show. Each rule has answers,
+ * and each answer has the requests that get it. A store must answer with the status, and name the
+ * same members; the rest of a message is this service's own, and only its tests compare it.
  *
- * A status without a message is enough where the message only quotes what was sent.
+ * A status without a message is enough if the message only quotes what was sent.
  */
 
 import assert from "node:assert/strict";
@@ -21,18 +21,24 @@ type Body = NonNullable<Question["body"]>;
 
 /** A request: a create of a pet with a new name, unless it says otherwise. */
 export interface Sent {
-  /** A request without a body: the method and the path, below `/v1` or `{above}` it. `{id}` is that of a pet. */
+  /**
+   * A request without a body: the method and the path, below `/v1` or `{above}` it. `{id}` is that
+   * of a pet.
+   */
   readonly line?: string;
   readonly headers?: NonNullable<Question["headers"]>;
   /** Members of the pet, as JSON. */
   readonly members?: Readonly<Record<string, string>>;
-  /** What is sent instead of the pet, or is made from its JSON. */
+  /** What is sent instead of the pet, or a function that makes it from the pet's JSON. */
   readonly body?: Body | ((pet: string) => Body);
-  /** Whether the body comes in pieces, without `Content-Length`. */
+  /** True if the body is sent in pieces, without `Content-Length`. */
   readonly isInPieces?: boolean;
 }
 
-/** Requests by their answer: a status, then the message of an error, or members of the pet that are not as sent. */
+/**
+ * Requests by their answer: a status, then an error's message, or the members of the pet that
+ * differ from those sent.
+ */
 export type Exchanges = Readonly<Record<string, readonly Sent[]>>;
 
 const NO_KEY_SENT =
@@ -54,7 +60,7 @@ const NO_STATUS = "status must be one of available, pending, sold";
 const TEXT = { "content-type": "text/plain" };
 const BAD_KEY = { "idempotency-key": '"' };
 const WRONG_KEY = { authorization: "Bearer wrong" };
-/** The size of a body may be 64 KiB: this is one byte more. */
+/** One byte more than the 64 KiB that a body may have. */
 const TOO_MUCH = "x".repeat(65_537);
 const DEEP = `${"[".repeat(30_000)}${"]".repeat(30_000)}`;
 
@@ -269,7 +275,7 @@ export const EXCHANGES: Readonly<Record<string, Exchanges>> = {
   },
 };
 
-/** Header fields of answers that begin so. */
+/** Header fields of answers, by how the answers begin. */
 const FIELDS: Readonly<Record<string, readonly [string, string]>> = {
   [NO_KEY_SENT]: ["www-authenticate", 'Bearer realm="petstore"'],
   [WRONG_KEY_SENT]: [
@@ -279,16 +285,16 @@ const FIELDS: Readonly<Record<string, readonly [string, string]>> = {
   "415": ["accept", "application/json"],
 };
 
-/** What a message must name if ours does, and nothing else of these. */
+/** The words that a message must contain exactly if ours does. */
 const NAMES = /\b(?:name|categoryId|limit|status|after|Idempotency-Key)\b/g;
-/** What else a message about parameters must say, beside their values. */
+/** What a message about parameters must contain, besides their values. */
 const BOUNDS = ["1", "100", "available", "pending", "sold"];
 
 function namesIn(message: string): readonly string[] {
   return [...new Set(message.match(NAMES))].sort();
 }
 
-/** The clauses of rules. */
+/** Makes a clause from each rule. */
 export function clausesOf(
   rules: Readonly<Record<string, Exchanges>>,
 ): Clauses {
@@ -329,7 +335,7 @@ async function assertAnswer(
   }
 }
 
-/** Asserts that a create adds the pet as sent, but for some members, and says where it is. */
+/** Asserts that a create adds the pet as sent, except for some members, and says where it is. */
 async function assertAdded(
   client: PetsClient,
   sent: Sent,

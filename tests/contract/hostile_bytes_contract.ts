@@ -1,11 +1,11 @@
 /**
- * Answers to bytes that are meant to confuse servers: messages whose end can be read in two
- * ways, chunks that are none, floods, and clients that go away or take their time.
+ * Answers to bytes that are meant to confuse servers: messages with an ambiguous end, malformed
+ * chunks, floods, and clients that go away or are slow.
  *
- * Each message is followed by another request, once it is answered or the server is silent. Whatever happens
- * to the message, there is never a 5xx, never a second answer to it, and what follows it is never taken for
- * its body. The request waits because Bun closes a connection on which one request comes while another
- * waits for the storage: `hostile_bytes_slow.ts` has that.
+ * Each message is followed by another request, once it is answered or the server is silent.
+ * Whatever happens to the message, there is never a 5xx, never a second answer to it, and what
+ * follows is never taken for its body. The request waits because Bun closes a connection on which a
+ * request arrives while another waits for the storage: `hostile_bytes_slow.ts` covers that.
  */
 
 import assert from "node:assert/strict";
@@ -27,7 +27,10 @@ const CHUNKED = "Transfer-Encoding: chunked\r\n";
 const JSON_TYPE = "Content-Type: application/json\r\n";
 const LENGTH = `Content-Length: ${REX.length}\r\n`;
 const IN_CHUNKS = `${SIZE}\r\n${REX}\r\n0\r\n\r\n`;
-/** A server that sends nothing for so long counts as silent, in ms: if it may be, and if it must answer. */
+/**
+ * How long a server must send nothing to count as silent, in ms: if it may be silent, and if it
+ * must answer.
+ */
 const SILENCE = 1000;
 const QUIET = 3000;
 
@@ -38,7 +41,7 @@ const TAKEN: readonly number[] = [201];
 const EITHER: readonly number[] = [201, 400];
 
 // deno-fmt-ignore -- a table
-/** The fields of a create and its body, and what may come of it. */
+/** The fields and the body of a create, and the statuses that are allowed. */
 const CASES: readonly (readonly [what: string, fields: string, body: string, statuses: readonly number[]])[] = [
   // The end of a body (RFC 9112 §6.3)
   ["a length and chunks", LENGTH + CHUNKED, IN_CHUNKS, REFUSED],
@@ -70,8 +73,8 @@ const CASES: readonly (readonly [what: string, fields: string, body: string, sta
 ];
 
 /**
- * Bun 1.4 takes what follows the last chunk for the next request, and refuses it: after the 201 or, if the
- * create waits for the disk, in its place.
+ * Bun 1.4 takes what follows the last chunk for the next request, and refuses it: after the 201 or,
+ * if the create waits for the disk, instead of it.
  */
 const BUN_TAKES = "a trailer that claims a length";
 
@@ -108,7 +111,7 @@ export const HOSTILE_BYTES_CLAUSES: Clauses = quick({
     const [first, ...more] = await converse(client, "", other, { end: true });
     assert.deepEqual(more, []);
     if (first === undefined) {
-      // Deno and Node may take it for one that went away (RFC 9112 §9.6 leaves that to them).
+      // Deno and Node may assume that the client went away (RFC 9112 §9.6 allows that).
       assert.notEqual(client.service.runtime, "bun");
     } else {
       assert.equal(first.status, 200);
@@ -132,7 +135,7 @@ export const HOSTILE_BYTES_CLAUSES: Clauses = quick({
   },
 });
 
-/** A clause of a row of the table. */
+/** Makes a clause from a row of the table. */
 function createOf(
   [what, fields, body, statuses]: (typeof CASES)[number],
 ): [string, Check] {
@@ -162,7 +165,10 @@ function createOf(
   return [`a create with ${what} is ${outcome}`, check];
 }
 
-/** Tells whether a server runs on Bun, which alone refuses this request by itself, without a word. */
+/**
+ * Tells whether a server runs on Bun, the only runtime that refuses this request itself, with an
+ * empty body.
+ */
 async function isBun({ base, service }: PetsClient): Promise<boolean> {
   if (service.runtime !== undefined) return service.runtime === "bun";
   const wire = await Wire.to(base, rawRequest("OPTIONS *"));
@@ -174,7 +180,7 @@ async function isBun({ base, service }: PetsClient): Promise<boolean> {
   }
 }
 
-/** Clauses for which the tests shorten the wait for a body, which is longer than silence. */
+/** Makes clauses for which the tests shorten the wait for a body, which still exceeds `SILENCE`. */
 function quick(checks: Readonly<Record<string, Check>>): Clauses {
   const limits = { bodyTimeout: 2 * SILENCE };
   return Object.fromEntries(
@@ -187,7 +193,7 @@ function line(client: PetsClient, method: string, fields = ""): string {
   return head(client, `${method} ${pets(client)}`, fields);
 }
 
-/** Tells if a text has an answer to its end, or to the end of its head if it has no length. */
+/** Tells whether a text has a whole answer, or its whole header if it has no length. */
 function isWhole(text: string): boolean {
   const [head = "", body] = text.split(/\r\n\r\n(.*)/s);
   const length = /^content-length: *(\d+)/im.exec(head)?.[1];

@@ -1,9 +1,9 @@
 /**
- * The promises that this project makes where the interface is silent: a clause for each row of the tables
- * in docs/contract.md. Those of the interface itself are in `interface_contract.ts`.
+ * The promises that this project makes where the interface is silent: a clause for each row of the
+ * tables in docs/contract.md. The interface's own promises are in `interface_contract.ts`.
  *
- * `exchanges.ts` has those that single requests and their answers show, `raw_http_contract.ts` those that
- * `fetch` cannot send.
+ * `exchanges.ts` has those that single requests and answers show, `raw_http_contract.ts` those that
+ * need requests `fetch` cannot send.
  */
 
 import assert from "node:assert/strict";
@@ -25,7 +25,7 @@ import {
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
 const NO_KEY = { authorization: undefined };
-/** The size of a body may be 64 KiB: this is one byte more. */
+/** One byte more than the 64 KiB that a body may have. */
 const TOO_MUCH = "x".repeat(65_537);
 
 /** Clauses of decisions. */
@@ -193,7 +193,7 @@ export const HTTP_CLAUSES: Clauses = {
     assert.equal(await isLinked("limit=3"), true);
     assert.equal(await isLinked("limit=4"), false);
     assert.equal(await isLinked("limit=5"), false);
-    // Three available ones: the fourth animal is sold, and does not count.
+    // Three are available; the fourth is sold, and does not count.
     assert.equal(await isLinked("limit=3&status=available"), false);
     assert.equal(await isLinked("limit=2&status=available"), true);
     assert.equal(await isLinked("limit=1&status=sold"), false);
@@ -224,7 +224,7 @@ export const HTTP_CLAUSES: Clauses = {
       const headers = { authorization: `Bearer ${token}` };
       const answer = await client.get("/pets", headers);
       assertRefused(answer, 401);
-      // A few letters may be there by chance.
+      // A few letters may occur by chance.
       const isShown = token.length > 3 && answer.text.includes(token);
       assert.ok(!isShown, "the answer has what was sent");
     }
@@ -301,7 +301,7 @@ async function allOperations(
   ];
 }
 
-/** The fields that `handle` sets; servers add others (`Date`, `Connection`, …). */
+/** Returns the fields that `handle` sets; servers add others (`Date`, `Connection`, …). */
 function ownFields({ headers }: Answer): Record<string, string | null> {
   const names = "allow cache-control content-type deprecation link location " +
     "sunset www-authenticate x-content-type-options";

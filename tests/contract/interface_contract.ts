@@ -1,13 +1,13 @@
 /**
- * The promises of the interface itself, each with a check that fails on a mistake and on nothing else.
+ * The promises of the interface itself, each with a check that fails only if the promise is broken.
  *
- * A store is free where the interface shows nothing: the range and order of ids, the order and the paging of a
- * listing, further members, the status of a pet that was added without one, and the answer to an invalid
- * query. A store may also refuse a category or a name that it does not like, but not change it.
+ * A store is free where the interface says nothing: the range and order of ids, the order and
+ * paging of a listing, further members, the status of a pet that was added without one, and the
+ * answer to an invalid query. A store may also refuse a category or a name, but not change it.
  *
- * The order is that of harm, from strangers let in to pages of a wrong length: mend the first that fails
- * first. Up to FILTERED, fewer than a hundred pets are added, so that a listing without a next page still
- * shows all of them.
+ * They are ordered by harm, from letting strangers in to pages of the wrong length: fix the first
+ * failure first. Up to FILTERED, fewer than a hundred pets are added, so that a listing without a
+ * next page still shows all of them.
  */
 
 import assert from "node:assert/strict";
@@ -63,7 +63,7 @@ const NAMES: readonly ((name: string) => string)[] = [
   ),
 ];
 
-/** Names that a store may refuse, but not take for a number, a date, or nothing. */
+/** Names that a store may refuse, but not read as a number, a date, or nothing. */
 const WORDS = [
   ...["007", "1e3", "0x1F", "1_000", "-0", "2020-01-01", "12:30"],
   ...["null", "true", "no", "yes", "~", "NaN", "undefined", "[]", "{}"],
@@ -223,7 +223,7 @@ const CREATED: Checks = {
     const upper = { ...same, name: name.toUpperCase() };
     for (const sent of [same, upper, { ...same, status: "sold" }]) {
       const second = await client.post(client.petJson(sent));
-      // A store may insist on names that are not taken.
+      // A store may insist on unused names.
       if (second.status >= 400 && second.status < 500) continue;
       const { id } = petIn(second, 201);
       assert.ok(id !== first.id, "an id was given twice");
@@ -255,7 +255,7 @@ const CREATED: Checks = {
     const pet = await client.addPet();
     for (const id of [randomId(), `${randomId()}`, pet.id, null]) {
       const answer = await client.post(client.petJson({ id }));
-      // A store may refuse members that it does not know.
+      // A store may refuse unknown members.
       if (answer.status === 400) continue;
       const added = petIn(answer, 201);
       const isChosen = `${added.id}` === `${id}`;
@@ -285,7 +285,7 @@ const GOT: Checks = {
     const ids = [INT64_MAX, INT64_MIN, id + 1n];
     for (const other of ids.filter(isInt64)) await assertNone(client, other);
     await client.getPet((await client.addPet()).id); // perhaps that id + 1
-    // No animal can have these; a service may call them invalid.
+    // No animal can have these ids; a service may call them invalid.
     const odd = ["abc", ".5", "%20OR%201=1", "-1", ",8", "_0"];
     const others = [id + 2n ** 64n, id - 2n ** 64n, `0_${id}`, "constructor"];
     if (id > 9n) others.push(`${id}`.replace(/^./, "$&_"));
@@ -378,7 +378,7 @@ const FILTERED: Checks = {
     for (const status of [...STATUSES, ...STATUSES]) {
       pets.push(await client.addPet({ status }));
     }
-    pets.push(await client.addPet()); // found by the status that it is shown with
+    pets.push(await client.addPet()); // found by the status that it is returned with
     for (const pet of pets) {
       assert.deepEqual(await client.getPet(pet.id), pet);
     }
@@ -551,7 +551,7 @@ const FAILURES: Checks = {
     for (const path of odd.split(/\s+/)) {
       answers.push(await client.get(`/pets${path}`));
     }
-    // A server may close the connection, rather than read so much.
+    // A server may close the connection instead of reading so much.
     const much = client.post(client.petJson({ x: "x".repeat(2 ** 18) }));
     answers.push(...await much.then((answer) => [answer], () => []));
     for (const answer of answers) {
@@ -629,7 +629,10 @@ function refusals(): Checks {
   return clauses;
 }
 
-/** Asserts that each operation is 401 with any of these header fields instead of the key, and adds nothing. */
+/**
+ * Asserts that each operation answers 401 with any of these header fields instead of the key, and
+ * adds nothing.
+ */
 async function assertUnauthorized(
   client: PetsClient,
   all: readonly Readonly<Record<string, string>>[],
@@ -646,14 +649,17 @@ async function assertUnauthorized(
   await client.assertNotAdded(name);
 }
 
-/** Adds a pet whose category or name a store may refuse, but not change; `undefined` if it does. */
+/**
+ * Adds a pet whose category or name a store may refuse, but not change; returns `undefined` if it
+ * refuses.
+ */
 async function kept(
   client: PetsClient,
   members: Readonly<Record<string, unknown>>,
 ): Promise<Pet | undefined> {
   const body = client.petJson(members);
   const answer = await client.post(body);
-  // A store may limit the size of a body, too.
+  // A store may also limit the size of a body.
   if (answer.status === 400 || (answer.status === 413 && body.length > 1000)) {
     return void assertRefused(answer, answer.status);
   }
@@ -663,7 +669,10 @@ async function kept(
   return pet;
 }
 
-/** Asserts that getPet and the listing show each pet that the store does not refuse as it was sent; returns the others. */
+/**
+ * Asserts that getPet and the listing show each pet as it was sent, unless the store refuses it;
+ * returns the refused ones.
+ */
 async function assertKept<Sent extends Readonly<Record<string, unknown>>>(
   client: PetsClient,
   all: readonly Sent[],
@@ -680,7 +689,9 @@ async function assertKept<Sent extends Readonly<Record<string, unknown>>>(
   return refused;
 }
 
-/** Asserts that the listing has each of these pets once, and so with the filter by its status. */
+/**
+ * Asserts that the listing has each of these pets once, with and without the filter by its status.
+ */
 async function assertListed(
   client: PetsClient,
   pets: readonly Pet[],
@@ -700,7 +711,10 @@ async function assertListed(
   }
 }
 
-/** Asserts that a page has so many pets, of which the store has more: or fewer, if it links the rest. */
+/**
+ * Asserts that a page has `limit` pets, of which the store has more; or fewer, if it links the
+ * rest.
+ */
 async function assertLimit(
   client: PetsClient,
   query: string,
@@ -719,7 +733,7 @@ async function assertLimit(
   return first;
 }
 
-/** Asserts that no animal has an id, or that it is one with this id. */
+/** Asserts that no animal has an id, or that the one returned really has it. */
 async function assertNone(client: PetsClient, id: bigint): Promise<void> {
   const answer = await client.get(`/pets/${id}`);
   if (answer.status !== 200) assertRefused(answer, 404);
@@ -730,7 +744,7 @@ function isInt64(value: bigint): boolean {
   return value === BigInt.asIntN(64, value);
 }
 
-/** An id that no pet has, in all likelihood: 18 digits. */
+/** Returns an id of 18 digits, which almost certainly no pet has. */
 function randomId(): bigint {
   const [number = 0n] = crypto.getRandomValues(new BigUint64Array(1));
   return 10n ** 17n + number % (9n * 10n ** 17n);

@@ -1,4 +1,7 @@
-/** Clauses of the contract over HTTP, which tests and the judge run; and the client that they get, for any pet store. */
+/**
+ * The types of clauses, which tests and the judge run, and the client that clauses use, for any pet
+ * store.
+ */
 
 import assert from "node:assert/strict";
 import {
@@ -10,13 +13,13 @@ import {
 } from "./ask.ts";
 import { assertJson } from "./error_reply.ts";
 
-/** Header fields by name; `undefined` leaves one out, such as the key in `authorization`. */
+/** Header fields by name; `undefined` omits one, such as the key in `authorization`. */
 type Fields = NonNullable<Question["headers"]>;
 
-/** The most pages that are searched for a pet. */
+/** How many pages are searched for a pet. */
 const MOST_PAGES = 100;
 
-/** Thrown by a check that cannot see what it needs to see; a test that meets it fails. */
+/** Thrown by a check that cannot see what it needs; a test fails on it. */
 export class Unseen extends Error {}
 
 /** Sends requests with the key of a service. Paths are below its base address: `/pets`. */
@@ -27,7 +30,7 @@ export class PetsClient {
   readonly key: string;
   /** The category of the pets that are added. */
   readonly categoryId: bigint;
-  /** The seed of the values that a clause makes. */
+  /** The seed of the values that a clause generates. */
   readonly seed: number;
 
   constructor(service: OpenService) {
@@ -56,7 +59,9 @@ export class PetsClient {
     return this.send("POST", "/pets", { body, headers });
   }
 
-  /** The body of a create: a new name and a category, unless the members say otherwise. */
+  /**
+   * Makes the body of a create, with a new name and a category unless the members say otherwise.
+   */
   petJson(members: Readonly<Record<string, unknown>> = {}): string {
     const all = { name: newName(), categoryId: this.categoryId, ...members };
     const texts = Object.entries(all).map(([name, value]) =>
@@ -65,12 +70,12 @@ export class PetsClient {
     return `{${texts}}`;
   }
 
-  /** The body of a create with one member whose value is spelled in JSON. */
+  /** Makes the body of a create with one member whose value is given as JSON. */
   petWith(member: string, value: string): string {
     return this.petJson({ [member]: "@" }).replace('"@"', () => value);
   }
 
-  /** Adds a pet, which must be answered as it was sent. */
+  /** Adds a pet, which must be returned as it was sent. */
   addPet(members: Readonly<Record<string, unknown>> = {}): Promise<Pet> {
     const all = { name: newName(), categoryId: this.categoryId, ...members };
     const sent = { ...all, categoryId: BigInt(all.categoryId) };
@@ -109,7 +114,10 @@ export class PetsClient {
     return (await this.listPets(query)).map(({ id }) => id);
   }
 
-  /** Follows a listing, whose pages have `limit` pets at most, from page to page, until there are `enough` pets. */
+  /**
+   * Follows a listing, whose pages have at most `limit` pets, from page to page until there are
+   * `enough` pets.
+   */
   async walk(query: string, limit: number, enough = Infinity): Promise<Walk> {
     const pages: (readonly Pet[])[] = [];
     const earlier = new Set<string>();
@@ -118,7 +126,7 @@ export class PetsClient {
     while (pages.length < MOST_PAGES && !earlier.has(address)) {
       earlier.add(address);
       const answer = await this.get(address);
-      // The interface shows no links.
+      // The interface does not show links.
       if (pages.length > 0 && answer.status !== 200) break;
       const page = await step("listPets", async () => petsIn(answer));
       pages.push(page);
@@ -136,7 +144,10 @@ export class PetsClient {
     return { pages, isWhole: false };
   }
 
-  /** Tells if a listing begins with the same pets as before: a store may mix them each time. */
+  /**
+   * Tells whether a listing begins with the same pets as before: a store may shuffle them each
+   * time.
+   */
   async #isStable(query: string, first: readonly Pet[]): Promise<boolean> {
     const again = await this.listIds(query);
     return again.join() === first.map(({ id }) => id).join();
@@ -153,7 +164,7 @@ export class PetsClient {
   ): Promise<readonly Pet[]> {
     const wanted = new Set([names].flat());
     const all = `?limit=100${query}`;
-    // A mark only makes it quick: ids need not ascend.
+    // A mark only makes this faster, because ids need not ascend.
     for (const start of new Set([this.#afterMark, ""])) {
       const { pages, isWhole } = await this.walk(all + start, 100);
       const found: Pet[] = [];
@@ -189,14 +200,16 @@ export class PetsClient {
 /** The pages of a listing. */
 export interface Walk {
   readonly pages: readonly (readonly Pet[])[];
-  /** True if no page can be missing: the last one links no other, and the interface shows no other way. */
+  /**
+   * True if no page can be missing: the last one has no link, and the interface shows no other way.
+   */
   readonly isWhole: boolean;
 }
 
-/** An operation whose failure lets clauses fail that are about something else. */
+/** An operation whose failure makes clauses about something else fail. */
 export type Step = "createPet" | "getPet" | "listPets";
 
-/** Marks errors of a step that a clause builds on, so that the judge can tell what to mend first. */
+/** Marks errors of a step that a clause builds on, so that the judge can say what to fix first. */
 async function step<T>(step: Step, take: () => Promise<T>): Promise<T> {
   try {
     return await take();
@@ -211,13 +224,13 @@ export function newSeed(): number {
   return seed;
 }
 
-/** A name that no other pet has: letters only, which any store should take. */
+/** Makes a name that no other pet has, of letters that any store should accept. */
 export function newName(): string {
   const letters = crypto.getRandomValues(new Uint8Array(9));
   return `Rex${String.fromCharCode(...letters.map((byte) => 97 + byte % 26))}`;
 }
 
-/** The pet of an answer, which must have this status and members of the right types. */
+/** Returns the pet of an answer, which must have this status and members of the right types. */
 export function petIn(answer: Answer, status: number): Pet {
   assert.equal(answer.status, status, answer.text);
   assertJson(answer);
@@ -232,7 +245,7 @@ export function petIn(answer: Answer, status: number): Pet {
   return pet;
 }
 
-/** The pets of a page. They are not checked: others may have added odd ones. */
+/** Returns the pets of a page, unchecked: others may have added odd ones. */
 export function petsIn(answer: Answer): readonly Pet[] {
   assert.equal(answer.status, 200, answer.text);
   assertJson(answer);
@@ -241,14 +254,14 @@ export function petsIn(answer: Answer): readonly Pet[] {
   return pets.map(named);
 }
 
-/** The members that the interface names: a store may have more. */
+/** Returns the members that the interface names; a store may have more. */
 function named(value: unknown): Pet {
   const { id, name, categoryId, status } = Object(value) as Pet; // checked by petIn()
   const pet = { id, name, categoryId };
   return status === undefined ? pet : { ...pet, status };
 }
 
-/** A link that is not followed: the key goes to no other origin and path. */
+/** A link that is not followed, because the key goes to no other origin or path. */
 const ELSEWHERE = "";
 
 /** The address of the next page (RFC 8288), if there is one. */
@@ -284,25 +297,28 @@ export function readExactly(text: string): unknown {
   );
 }
 
-/** Options of the service that a clause may ask for. */
+/** Options of the service that a clause may require. */
 export interface ServerLimits {
   readonly maxBodyBytes?: number;
   readonly bodyTimeout?: number;
 }
 
-/** Rejects if a promise is broken. The store need not be empty, but nobody else may add pets meanwhile. */
+/**
+ * Rejects if a promise is broken. The store need not be empty, but nobody else may add pets at the
+ * same time.
+ */
 export type Check = (client: PetsClient) => Promise<void>;
 
 /** A check with conditions. */
 export interface Clause {
   readonly check: Check;
-  /** The sentence of the interface that says so. */
+  /** The sentence of the interface that it follows from. */
   readonly says?: string;
-  /** Settings of the tests, which make the clause quick or sharp. */
+  /** Settings of the tests, which make the clause fast or strict. */
   readonly limits?: ServerLimits;
-  /** Why the judge cannot see whether a service that somebody else started keeps the promise. */
+  /** Why the judge cannot check this on a service that it did not start. */
   readonly outside?: string;
 }
 
-/** Checks, each under the sentence that it checks. */
+/** Checks by the sentence that each one checks. */
 export type Clauses = Readonly<Record<string, Check | Clause>>;

@@ -1,6 +1,6 @@
 /**
- * The promises to a client that sends what `fetch` would not: malformed hosts, targets in other forms,
- * bodies that lie about their length. For servers on sockets only.
+ * The promises to a client that sends what `fetch` would not: malformed hosts, targets in other
+ * forms, bodies that lie about their length. Only for servers on sockets.
  */
 
 import assert from "node:assert/strict";
@@ -36,7 +36,7 @@ export const RAW_HTTP_CLAUSES: Clauses = {
       const sent = rawRequest(line, [...fields, keyOf(client).trimEnd()]);
       const answer = await one(client, sent);
       assert.equal(answer.status, 400);
-      // Deno refuses a repeated one itself, with nothing to read.
+      // Deno refuses a repeated one itself, without a body.
       if (answer.text !== "") assertRefused(answer, 400);
     }
   },
@@ -154,7 +154,7 @@ export const RAW_HTTP_CLAUSES: Clauses = {
         post(client, body.slice(0, -10), { length: body.length }),
         post(client, "", { length: body.length }),
         chunked(client, [body.slice(0, -10)], { isOpen: true }),
-        chunked(client, [body], { isOpen: true }), // all of it, but for the end
+        chunked(client, [body], { isOpen: true }), // complete, except for the end
       ];
       for (const stall of stalls) await refused(client, stall, 408);
       assert.deepEqual(await client.findPets(name), []);
@@ -201,11 +201,11 @@ export const RAW_HTTP_CLAUSES: Clauses = {
           assert.ok(!raw.includes(name), "the body was answered as a request");
           const [first, second] = answers;
           assert.ok(first !== undefined, "the first request was not answered");
-          // The server may close the connection, rather than read what nobody wants.
+          // The server may close the connection instead of reading an unwanted body.
           if (second !== undefined) assert.equal(second.status, 404);
         }
       },
-      // The pet has fewer bytes, and what is smuggled has more.
+      // The pet is shorter than this, and the smuggled request longer.
       limits: { maxBodyBytes: 70 },
     },
 
@@ -254,13 +254,13 @@ function keyOf({ key }: Pick<Addressed, "key">): string {
   return `Authorization: Bearer ${key}\r\n`;
 }
 
-/** The head of a request, to its end. */
+/** Returns the whole header of a request. */
 export function head(client: Addressed, line: string, more = ""): string {
   const { host } = new URL(client.base);
   return `${line} HTTP/1.1\r\nHost: ${host}\r\n${keyOf(client)}${more}\r\n`;
 }
 
-/** A request with a body of one byte a character. */
+/** Makes a request whose body has one byte per character. */
 function post(
   client: Addressed,
   body: string,
@@ -311,9 +311,10 @@ interface Exchange {
 }
 
 /**
- * Sends bytes, one character each, and collects the answers, or those that came before the server closed
- * the connection. Each part is sent when the one before is answered, because not every server takes
- * several requests at once. Rejects if neither happens. `end` ends the sending side after the last part.
+ * Sends bytes, one per character, and collects the answers, or those that arrived before the server
+ * closed the connection. Each part is sent when the previous one is answered, because not every
+ * server accepts several requests at once. Rejects if neither happens. `end` ends the sending side
+ * after the last part.
  */
 async function exchange(
   client: PetsClient,
@@ -337,7 +338,7 @@ async function exchange(
       answers.push({ status, headers, text });
     }
   } catch (error) {
-    // If an answer is missing, the test will say so.
+    // If an answer is missing, the test says so.
     if (!wire.isClosed) throw error;
   } finally {
     wire.close();

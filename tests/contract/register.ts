@@ -40,7 +40,7 @@ export function registerClauses(
   }
 }
 
-/** Asserts the rules of every JSON response, whatever a clause looks at. */
+/** Asserts the rules for every JSON response, whatever a clause checks. */
 function assertWellFormed(message: string | Answer): void {
   if (typeof message === "string") return;
   const { status, headers, text } = message;

@@ -1,11 +1,14 @@
-/** Values that clauses send beside their examples, made from a seed: the same seed makes the same ones. */
+/**
+ * Values that clauses send in addition to their examples, generated from a seed: the same seed
+ * gives the same values.
+ */
 
-/** Takes a number from 0 to `below` - 1. */
+/** Returns a number from 0 to `below` - 1. */
 export type Random = (below: number) => number;
 
 /** The numbers of a seed (xorshift32). */
 export function randomFrom(seed: number): Random {
-  let state = seed | 1; // never 0, of which only 0 comes
+  let state = seed | 1; // never 0, which yields only 0
   return (below) => {
     state ^= state << 13;
     state ^= state >>> 17;
@@ -14,7 +17,7 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** Texts that have a letter of every block of Unicode among them, 20 in each. */
+/** Texts of 20 letters that together have one of every Unicode block. */
 export function anyTexts(random: Random): readonly string[] {
   const letters: string[] = [];
   // Beyond U+20000 there are few blocks, of many letters.
@@ -41,7 +44,7 @@ export function anyIntegers(random: Random): readonly bigint[] {
   });
 }
 
-/** Numbers with a fraction, most of which a double loses, as JSON. */
+/** JSON numbers with a fraction, which a double loses for most of them. */
 export function anyFractions(random: Random): readonly string[] {
   const digit = (): number => 1 + random(9);
   return [
@@ -54,7 +57,7 @@ export function anyFractions(random: Random): readonly string[] {
   ];
 }
 
-/** What is almost a text: in another case, longer, shorter, or padded. */
+/** Variants of a text: in another case, longer, shorter, or padded. */
 export function almost(text: string, random: Random): readonly string[] {
   const at = random(text.length);
   const one = text.charAt(at).toUpperCase();

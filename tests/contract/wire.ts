@@ -1,8 +1,8 @@
-/** HTTP/1.1 byte by byte: a TCP connection, and the answers read off it. */
+/** HTTP/1.1 byte by byte: a TCP connection, and the answers read from it. */
 
 import { connect, type Socket } from "node:net";
 
-/** An answer as it came. */
+/** An answer as received. */
 export interface Answer {
   readonly status: number;
   /** The lines of the header, names in lower case: `content-type: text/plain`. */
@@ -11,8 +11,9 @@ export interface Answer {
 }
 
 /**
- * The bytes of a request, one for each character: the line has no version, a field is `Name: value`, and a body
- * brings its `Content-Length`. Its host is `a`, unless a field names another.
+ * Returns the bytes of a request, one per character. `line` has no version, a field is
+ * `Name: value`, and a body adds its `Content-Length`. The host is `a`, unless a field names
+ * another.
  *
  * `rawRequest("GET /livez")` is `GET /livez HTTP/1.1\r\nHost: a\r\n\r\n`.
  */
@@ -50,7 +51,7 @@ export class Wire {
       this.#isClosed = true;
       this.#wake();
     };
-    // A reset is a way of closing that tests look at as such.
+    // Tests treat a reset as a kind of close.
     socket.on("end", onClose).on("error", onClose).on("close", onClose);
   }
 
@@ -72,17 +73,17 @@ export class Wire {
     return wire;
   }
 
-  /** Sends text, a byte per character. */
+  /** Sends text, one byte per character. */
   write(text: string): void {
     if (text !== "") this.#socket.write(text, "latin1");
   }
 
-  /** Stops reading, so that what the server sends piles up. */
+  /** Stops reading, so that data from the server piles up. */
   pause(): void {
     this.#socket.pause();
   }
 
-  /** Goes on reading. */
+  /** Continues reading. */
   resume(): void {
     this.#socket.resume();
   }
@@ -92,22 +93,22 @@ export class Wire {
     return this.#isClosed;
   }
 
-  /** All that came, taken or not. */
+  /** Everything received, whether taken or not. */
   get received(): string {
     return this.#all;
   }
 
-  /** Says that nothing more will be sent. */
+  /** Ends the sending side. */
   end(): void {
     this.#socket.end();
   }
 
-  /** Goes away at once. */
+  /** Closes the connection at once. */
   close(): void {
     this.#socket.destroy();
   }
 
-  /** Takes the next answer. `method` is that of its request: to HEAD, there is no body. */
+  /** Takes the next answer. `method` is that of its request: an answer to HEAD has no body. */
   async answer(method = "GET"): Promise<Answer> {
     const head = await this.#take((text) => end(text, "\r\n\r\n"));
     const [statusLine = "", ...lines] = head.trimEnd().split("\r\n")
@@ -116,12 +117,15 @@ export class Wire {
     return { status, lines, body: await this.#body(method, status, lines) };
   }
 
-  /** Whatever comes until the server closes. */
+  /** Returns everything that arrives until the server closes. */
   async rest(): Promise<string> {
     return await this.#take((text) => this.#isClosed ? text.length : -1);
   }
 
-  /** All that came, once it is enough, or the server has closed or was silent for as many ms. */
+  /**
+   * Returns everything received once it is enough, the server has closed, or it was silent for
+   * `quiet` ms.
+   */
   async until(
     isEnough: (text: string) => boolean,
     quiet: number,
@@ -134,7 +138,7 @@ export class Wire {
     return this.#all;
   }
 
-  /** Resolves when something comes or the server closes; at the latest after as many ms. */
+  /** Resolves when data arrives or the server closes, and at the latest after `patience` ms. */
   #news(patience: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, patience);
@@ -171,7 +175,7 @@ export class Wire {
     }
   }
 
-  /** Takes as many characters as `length` says; waits while that is negative. */
+  /** Takes as many characters as `length` returns; waits while that is negative. */
   async #take(length: (text: string) => number): Promise<string> {
     const deadline = Date.now() + PATIENCE;
     while (length(this.#received) < 0) {
@@ -187,7 +191,7 @@ export class Wire {
   }
 }
 
-/** Finds the end of the first `mark` in a text; -1 if it has none. */
+/** Finds the end of the first `mark` in a text; -1 if there is none. */
 function end(text: string, mark: string): number {
   const start = text.indexOf(mark);
   return start < 0 ? -1 : start + mark.length;

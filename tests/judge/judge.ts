@@ -1,4 +1,4 @@
-/** Judges a service by all clauses, with a time limit for each answer. */
+/** Checks a service against all clauses, with a time limit for each answer. */
 
 import { AssertionError } from "node:assert";
 import { inspect } from "node:util";
@@ -19,36 +19,41 @@ import {
 import { RAW_HTTP_CLAUSES } from "../contract/raw_http_contract.ts";
 import { explainFailure, LOOK, look } from "./look.ts";
 
-/** The time limit of an answer, in ms. */
+/** The time limit for an answer, in ms. */
 export const PATIENCE = 10_000;
 
-/** The outcome of a clause: an object of `clauses` in what `--json` prints. */
+/** The outcome of a clause: an object in the `clauses` that `--json` prints. */
 export interface Verdict {
   /** What the clause promises. */
   readonly sentence: string;
-  /** Who makes the promise: the interface itself, or a decision of this project where it is silent. */
+  /**
+   * Who makes the promise: the interface, or this project's decision where the interface is silent.
+   */
   readonly source: "interface" | "decision";
-  /** Whether the promise is kept; `unseen` if that cannot be seen from outside. */
+  /** Whether the promise is kept; `unseen` if that cannot be checked from outside. */
   readonly outcome: "holds" | "fails" | "unseen";
-  /** Why it fails, or why it cannot be seen. */
+  /** Why it fails, or why it cannot be checked. */
   readonly reason?: string;
-  /** The sentence of the interface that a clause that fails follows from. */
+  /** If it fails: the sentence of the interface that it follows from. */
   readonly says?: string;
-  /** The clause that lets this one fail: mend it first. */
+  /** The clause whose failure makes this one fail: fix that first. */
   readonly because?: string;
-  /** The last requests and answers of a clause that fails, without the key. */
+  /** If it fails: its last requests and answers, without the key. */
   readonly exchange?: string;
 }
 
-/** Everything that the judge found: the object that `--json` prints. */
+/** Everything that the check found: the object that `--json` prints. */
 export interface Report {
   /** The base address of the service. */
   readonly address: string;
-  /** The outcomes, in the order in which they were judged. */
+  /** The outcomes, in the order of the clauses. */
   readonly clauses: readonly Verdict[];
-  /** The clause of the interface that does most harm or lets others fail, or what is likely if none could be judged; null if none fails. */
+  /**
+   * What to fix first: the most harmful failing clause of the interface, or the likely reason if
+   * none could be checked; null if none fails.
+   */
   readonly mendFirst: string | null;
-  /** The seed of the values that were made. */
+  /** The seed of the generated values. */
   readonly seed: number;
   /** The number of creates that were answered with 201. */
   readonly petsAdded: number;
@@ -56,28 +61,28 @@ export interface Report {
 
 /** Settings of {@linkcode judge}. */
 export interface JudgeOptions {
-  /** If set, only the clauses of the interface are judged. */
+  /** If true, only the clauses of the interface are checked. */
   readonly isInterfaceOnly?: boolean;
-  /** The time limit of an answer, in ms. Default: {@linkcode PATIENCE}. */
+  /** The time limit for an answer, in ms. Default: {@linkcode PATIENCE}. */
   readonly patience?: number;
-  /** The seed of the values that are made. Default: any. */
+  /** The seed of the generated values. Default: random. */
   readonly seed?: number;
   /** Called with each outcome as soon as it is known. */
   readonly onVerdict?: (verdict: Verdict) => void;
 }
 
-/** After so many requests in a row without an answer, the judge ends. */
+/** After this many requests in a row without an answer, no further clause is checked. */
 const MOST_SILENT = 3;
 
 const EMPTY = "listPets answers an empty array if no animal has the status";
-/** The clauses that judge the steps that others build on. */
+/** The clauses that check the steps on which others build. */
 const STEPS: Readonly<Record<Step, string>> = {
   createPet: "createPet answers 201 with the animal and a new id",
   getPet: "getPet answers the animal with this id, and no other",
   listPets: "listPets answers an array of animals",
 };
 
-/** Judges a service: looks whether it answers as a pet store at all, and then clause by clause. */
+/** Checks first whether a service answers like a pet store at all, and then clause by clause. */
 export async function judge(
   service: OpenService,
   options: JudgeOptions = {},
@@ -97,7 +102,7 @@ export async function judge(
       try {
         added.push(petIn(message, 201));
       } catch {
-        // A clause says what is wrong with it.
+        // A clause will say what is wrong with it.
       }
     },
   };
@@ -106,7 +111,7 @@ export async function judge(
     verdicts.push(verdict);
     onVerdict?.(verdict);
   };
-  // These come first, but are reported in their places.
+  // These are checked first, but reported in their places.
   const early = new Map<string, Judged>();
   const judgeEarly = async (sentence: string, service: OpenService) => {
     const clause = INTERFACE_CLAUSES[sentence] as Clause;
@@ -139,7 +144,7 @@ export async function judge(
   const mend = verdicts.find(({ source, outcome, because }) =>
     source === "interface" && outcome === "fails" && because === undefined
   );
-  // Nothing is judged before the look holds: its reason is what to mend.
+  // If the first check fails, nothing else is checked, and its reason is what to fix.
   const mendFirst = (first.reason ?? mend?.sentence) || null;
   const { base: address } = service;
   const petsAdded = added.length;
@@ -159,13 +164,13 @@ const UNANSWERED: Judged = {
   reason: `${MOST_SILENT} requests in a row had no answer`,
 };
 
-/** A verdict, and the step that failed before the clause could be judged. */
+/** A verdict, and the step that failed before the clause could be checked. */
 interface Judged
   extends Pick<Verdict, "outcome" | "reason" | "exchange" | "says"> {
   readonly step?: Step | undefined;
 }
 
-/** Judges one clause; never rejects. */
+/** Checks one clause. Never rejects. */
 export async function judgeClause(
   clause: Clauses[string],
   service: OpenService,
@@ -197,7 +202,7 @@ export async function judgeClause(
   }
 }
 
-/** A clause whose check says so if it cannot be seen from outside. */
+/** Replaces the check of a clause that cannot be checked from outside by one that says so. */
 function outside(
   clause: Clauses[string],
   clauses: Clauses,
@@ -206,14 +211,16 @@ function outside(
   const isBytes = clauses === RAW_HTTP_CLAUSES ||
     clauses === HOSTILE_BYTES_CLAUSES;
   const needsTcp = isBytes && base.startsWith("https:")
-    ? "it takes a connection without TLS"
+    ? "it needs a connection without TLS"
     : undefined;
   const { outside = needsTcp } = typeof clause === "function" ? {} : clause;
   if (outside === undefined) return clause;
   return () => Promise.reject(new Unseen(outside));
 }
 
-/** Looks whether `after` lists all that are added later, in order, which makes searching quick. */
+/**
+ * Checks whether `after` lists all pets that are added later, in order, which makes searches fast.
+ */
 export async function findMark(
   service: OpenService,
 ): Promise<{ readonly mark?: bigint }> {
@@ -221,7 +228,7 @@ export async function findMark(
   const later: bigint[] = [];
   try {
     const { id: mark } = await client.addPet();
-    // Ids may begin with a category or a status.
+    // Ids may be grouped by category or status.
     for (const [categoryId, status] of [[0n, "sold"], [-1n, "pending"]]) {
       const answer = await client.post(client.petJson({ categoryId, status }));
       if (answer.status !== 400) later.push(petIn(answer, 201).id);
@@ -234,7 +241,10 @@ export async function findMark(
   }
 }
 
-/** Sends requests with a time limit that includes the body of the answer, and without redirections. */
+/**
+ * Sends requests with a time limit that includes the answer's body, and without following
+ * redirects.
+ */
 export function withPatience(
   service: OpenService,
   patience = PATIENCE,
@@ -254,7 +264,7 @@ export function withPatience(
     const answer = service.fetch(request, init)
       .catch(() => service.fetch(again, init))
       .then(readWhole);
-    answer.catch(() => {}); // if the time limit came first
+    answer.catch(() => {}); // in case the time limit comes first
     try {
       const whole = await Promise.race([answer, late]);
       onEnd(false);
@@ -284,7 +294,7 @@ async function readWhole(response: Response): Promise<Response> {
 function explain(error: unknown): string {
   if (!(error instanceof AssertionError)) return explainFailure(error);
   const { generatedMessage, message, actual, expected } = error;
-  // Some runtimes add a comparison to a message; some messages are the answer, which is shown anyway.
+  // Some runtimes append a diff to a message; some messages are the answer, which is shown anyway.
   const [words = ""] = generatedMessage ? [] : message.split("\n");
   const isTold = typeof actual === "boolean" || expected instanceof RegExp;
   if (isTold && words !== "") return words;
@@ -296,11 +306,11 @@ function explain(error: unknown): string {
   return `${said}${is} should be ${not}`;
 }
 
-/** The fields of an answer that a clause may look at. */
+/** The fields of an answer that a clause may check. */
 const SHOWN =
   /^(?:content-type|allow|link|location|retry-after|connection|sunset|deprecation|idempotency-replayed|www-authenticate)$/;
 
-/** Quotes the last requests and their answers; the key is hidden before anything is cut. */
+/** Quotes the last requests and their answers. The key is hidden before anything is cut. */
 function lastOf(
   seen: readonly (string | Answer)[],
   hide: (text: string) => string,
@@ -319,7 +329,7 @@ function lastOf(
   return isSent(seen.at(-1)) ? [...shown, "< nothing"] : shown;
 }
 
-/** Puts a mark before each line; long lines and many lines are cut. */
+/** Puts a mark before each line, and cuts long lines and long texts. */
 function quote(text: string, mark: string): string {
   const lines = text.trimEnd().split("\n");
   if (lines.length > 12) {
@@ -331,11 +341,14 @@ function quote(text: string, mark: string): string {
   }).join("\n");
 }
 
-/** Removes the key, most of it, or the key in another form, and characters that could control a terminal. */
+/**
+ * Removes the key, also if encoded or shortened by a character, and characters that could control a
+ * terminal.
+ */
 function plain(text: string, key: string): string {
   const user = [btoa(`${key}:`), btoa(`:${key}`)];
   for (const form of [key, encodeURIComponent(key), ...user]) {
-    // Words have a short one by chance.
+    // A short one may be part of a word by chance.
     const isShort = form.length < 4;
     const parts = isShort ? [form] : [form, form.slice(0, -1)];
     for (const [i, part] of parts.entries()) {

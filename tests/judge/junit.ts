@@ -1,4 +1,4 @@
-/** A report as JUnit writes it, which test servers read. */
+/** Writes a report as JUnit does, for CI servers. */
 
 import type { Report, Verdict } from "./judge.ts";
 
@@ -32,7 +32,10 @@ function inner(
     : `<failure ${message}>${escapeXml(`${says}\n${exchange}`)}</failure>`;
 }
 
-/** Escapes what XML does not allow in text or attributes; characters that it has no form for become U+FFFD. */
+/**
+ * Escapes what XML does not allow in text or attributes. Characters that XML cannot contain become
+ * U+FFFD.
+ */
 function escapeXml(text: string): string {
   return text.toWellFormed()
     .replaceAll(

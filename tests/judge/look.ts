@@ -1,12 +1,12 @@
-/** The look before the clauses: whether there is a pet store at all, and if not, what is likely. */
+/** A first check, before the clauses: is there a pet store at all, and if not, why? */
 
 import type { Answer } from "../contract/ask.ts";
 import type { PetsClient } from "../contract/pets_client.ts";
 
-/** What the look sees. */
+/** What the first check verifies. */
 export const LOOK = "an animal can be listed, added and fetched";
 
-/** Lists, adds and gets a pet; rejects with what is likely wrong if no clause can be judged. */
+/** Lists, adds and gets a pet. If no clause can be checked, rejects with the likely reason. */
 export async function look(client: PetsClient): Promise<void> {
   const list = await client.get("/pets");
   assertLikely("GET /pets", list);
@@ -31,7 +31,7 @@ export async function look(client: PetsClient): Promise<void> {
   assertLikely("GET /pets/ID", await client.get(`/pets/${id}`));
 }
 
-/** Rejects answers that are not those of a pet store which knows the key. */
+/** Rejects answers that no pet store that knows the key would send. */
 function assertLikely(request: string, { status, headers }: Answer): void {
   const told = `${request} is answered ${status}`;
   const type = headers.get("content-type") ?? "";
@@ -39,7 +39,7 @@ function assertLikely(request: string, { status, headers }: Answer): void {
     throw new Error(`${told}: is the key one of the service?`);
   }
   if (status === 429) {
-    throw new Error(`${told}: switch the limit of requests off`);
+    throw new Error(`${told}: turn off the rate limit`);
   }
   if (status >= 300 && status < 400) {
     const there = headers.get("location");
@@ -52,7 +52,7 @@ function assertLikely(request: string, { status, headers }: Answer): void {
   }
 }
 
-/** What is likely if there are no pets at an address. */
+/** Returns the likely reason if there are no pets at an address. */
 async function explainNotFound(client: PetsClient): Promise<string> {
   const above = client.base.replace(/\/v1$/, "");
   const { status } = await client.get(`${above}/pets`);
@@ -61,18 +61,18 @@ async function explainNotFound(client: PetsClient): Promise<string> {
     : `There is nothing at ${client.base}/pets, but something at ${above}/pets: give that address`;
 }
 
-/** Says why there is no answer; runtimes hide that in causes. */
+/** Explains why there is no answer, which runtimes hide in causes. */
 export function explainFailure(error: unknown): string {
   let cause = error;
   while (cause instanceof Error && cause.cause instanceof Error) {
     cause = cause.cause;
   }
   if (!(cause instanceof Error)) return String(cause);
-  // Node gives two addresses that refuse no message.
+  // If two addresses refuse, Node's error has no message.
   const { message, code = "" } = cause as Error & { readonly code?: string };
   const reason = message || code;
   if (/self.signed|UnknownIssuer|unable to verify|CERT/i.test(reason + code)) {
-    return `${reason}: trust the certificate by its file in NODE_EXTRA_CA_CERTS on Node and Bun, in DENO_CERT on Deno`;
+    return `${reason}: to trust the certificate, put its file in NODE_EXTRA_CA_CERTS on Node and Bun, or DENO_CERT on Deno`;
   }
   if (
     /ECONNREFUSED|connection refused|unable to connect/i.test(reason + code)

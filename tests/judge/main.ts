@@ -23,9 +23,9 @@ Example:  PETSTORE_KEY=secret ${COMMAND} http://localhost:3000/v1
   --key KEY      the API key, instead of PETSTORE_KEY; ps shows it
   --only spec    checks only what the interface says, not the decisions where it is silent
   --category ID  the category of the pets that it adds (default: 1)
-  --seed N       makes the same values again as a report with this seed
+  --seed N       generates the same values as a report with this seed
   --json         prints one JSON object at the end: docs/judge.md describes it
-  --junit        prints the report as JUnit's XML, for test servers
+  --junit        prints the report as JUnit XML, for CI servers
   --yes          allows an ADDRESS that is not on this machine
 
 It adds a few hundred pets with random names and leaves them: the interface has no delete. The exit
@@ -42,7 +42,7 @@ const HEADINGS = {
 /** Runs the command with the arguments that follow `judge`. */
 export async function runJudge(args: readonly string[]): Promise<void> {
   checkRuntime();
-  process.stdout.on("error", () => process.exit(1)); // nobody reads any more, as after `| head`
+  process.stdout.on("error", () => process.exit(1)); // the reader is gone, as after `| head`
   const { values, positionals } = parseArguments(args, {
     key: { type: "string" },
     only: { type: "string" },
@@ -131,7 +131,7 @@ function printer(): (verdict: Verdict) => void {
     last = source;
     if (outcome === "holds") console.log(`holds: ${sentence}`);
     else if (outcome === "unseen") {
-      console.log(`cannot be seen from outside: ${sentence} (${reason})`);
+      console.log(`cannot be checked from outside: ${sentence} (${reason})`);
     } else if (more.because !== undefined) {
       console.log(`fails: ${sentence}\n    because of: ${more.because}\n`);
     } else {
@@ -155,7 +155,7 @@ function printSummary({ clauses, mendFirst, petsAdded, seed }: Report): void {
     console.log(
       `${
         HEADINGS[source]
-      }: ${holds} hold, ${fails} fail, ${unseen} cannot be seen from outside.`,
+      }: ${holds} hold, ${fails} fail, ${unseen} cannot be checked from outside.`,
     );
   }
   if (mendFirst !== null) console.log(`Fix first: ${mendFirst}`);

@@ -1,6 +1,7 @@
 /**
- * Checks any pet store, in any language, against the contract: all at once, as a report, or clause by clause as
- * the tests of a runner. The checks add hundreds of pets, and leave them: the interface has no delete.
+ * Checks any pet store, in any language, against the contract: all at once, as a report, or clause
+ * by clause, as tests of a test runner. The checks add hundreds of pets and leave them, because the
+ * interface has no delete.
  *
  * @module
  */
@@ -28,20 +29,23 @@ export interface ServiceOptions {
   readonly key: string;
   /** A category that its pets may have. Default: 1. */
   readonly categoryId?: bigint;
-  /** Sends the requests, such as a handler in process. Default: the global `fetch`. */
+  /** Sends the requests, for example a handler in process. Default: the global `fetch`. */
   readonly fetch?: (
     request: Request,
     init?: RequestInit,
   ) => Response | Promise<Response>;
-  /** The time limit of an answer, in ms. Default: 10000. */
+  /** The time limit for an answer, in ms. Default: 10000. */
   readonly timeout?: number;
 }
 
 /** Settings of {@linkcode judge}. */
 export interface JudgeOptions extends ServiceOptions {
-  /** If true, only what the interface says is checked, and no decision where it is silent. Default: false. */
+  /**
+   * If true, checks only what the interface says, not the decisions where it is silent. Default:
+   * false.
+   */
   readonly onlyInterface?: boolean;
-  /** The seed of the values that are made, as a report names it: 0 to 2³² − 1. Default: any. */
+  /** The seed of the generated values, as in a report: 0 to 2³² − 1. Default: random. */
   readonly seed?: number;
   /** Called with each outcome as soon as it is known. */
   readonly onVerdict?: (verdict: Verdict) => void;
@@ -49,19 +53,22 @@ export interface JudgeOptions extends ServiceOptions {
 
 /** Settings of {@linkcode interfaceContract}. */
 export interface InterfaceContractOptions extends ServiceOptions {
-  /** Registers a test: `it` of `node:test`, of `bun:test` or of Vitest, or `Deno.test`. They must run one after the other. */
+  /**
+   * Registers a test: `it` of `node:test`, `bun:test` or Vitest, or `Deno.test`. The tests must run
+   * one after the other.
+   */
   readonly it: (title: string, check: () => Promise<void>) => unknown;
 }
 
 const SERVICE = ["baseUrl", "key", "categoryId", "fetch", "timeout"];
 
 /**
- * Checks a pet store by every clause, the most harmful first.
+ * Checks a pet store against every clause, the most harmful first.
  *
  * @param options where the service is, and what to check.
- * @returns the outcome of each clause; it does not reject if clauses fail.
+ * @returns the outcome of each clause. It does not reject if clauses fail.
  *
- * @example A store that is right, and one that answers nothing
+ * @example A correct store, and one that is not there
  * ```ts
  * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
  * import { judge } from "@petstore/service/judge";
@@ -92,9 +99,10 @@ export async function judge(options: JudgeOptions): Promise<Report> {
 }
 
 /**
- * Registers a test for each clause of the interface. One that cannot be seen from outside passes.
+ * Registers a test for each clause of the interface. A test passes if its clause cannot be checked
+ * from outside.
  *
- * @param options where the service is, and how a test is registered.
+ * @param options where the service is, and how to register a test.
  *
  * @example Without a test runner
  * ```ts

@@ -1,4 +1,4 @@
-/** The promises of `ApiKeyStorage`: one test for each. */
+/** The promises of `ApiKeyStorage`, with one test for each. */
 
 import type {
   ApiKeyRecord,
@@ -23,7 +23,7 @@ export interface KeepsApiKeys extends Closable {
 /**
  * Registers a test for each promise of {@linkcode ApiKeyStorage}.
  *
- * @example
+ * @example With `node:test`
  * ```ts
  * import { memoryStorage } from "@petstore/service";
  * import { apiKeyStorageContract } from "@petstore/service/contract";
@@ -31,6 +31,8 @@ export interface KeepsApiKeys extends Closable {
  *
  * const addTests = () => apiKeyStorageContract({ it, open: async () => memoryStorage() });
  * ```
+ *
+ * @param options how to register a test and open a storage.
  */
 export function apiKeyStorageContract(
   options: ContractOptions<KeepsApiKeys>,
@@ -195,7 +197,7 @@ export function apiKeyStorageContract(
   persistenceContract(options);
 }
 
-/** Registers a test for each promise on records that outlive the storage that keeps them. */
+/** Registers a test for each promise about records that outlive the storage that keeps them. */
 function persistenceContract(options: ContractOptions<KeepsApiKeys>): void {
   const it = inPlace(options, "apiKeys: ");
 
@@ -225,7 +227,7 @@ function persistenceContract(options: ContractOptions<KeepsApiKeys>): void {
   });
 }
 
-/** Keeps a record, and asserts that the answer is what was given, with this id. */
+/** Inserts a record, and asserts that it is returned as given, with this id. */
 async function insert(
   apiKeys: ApiKeyStorage,
   given: NewApiKeyRecord,
@@ -237,7 +239,7 @@ async function insert(
   return record;
 }
 
-/** Revokes a key, and asserts that the answer is its record with the time. */
+/** Revokes a key, and asserts that its record is returned with the time. */
 async function revoke(
   apiKeys: ApiKeyStorage,
   record: ApiKeyRecord,
@@ -249,7 +251,10 @@ async function revoke(
   return expected;
 }
 
-/** Asserts that of the records that these send at once, all at one place, one is kept and returned. */
+/**
+ * Asserts that one of the records that these storages of one place send at once is kept and
+ * returned.
+ */
 async function assertOneKept(senders: readonly ApiKeyStorage[]): Promise<void> {
   const kept: ApiKeyRecord[] = [];
   await Promise.all(senders.map(async (apiKeys, i) => {
@@ -273,7 +278,7 @@ async function assertListed(
   assertSame(records, expected, "the records of list");
 }
 
-/** Asserts of sample records, by number, whether their keys are active. */
+/** Asserts whether the keys of sample records, by number, are active. */
 async function assertActive(
   apiKeys: ApiKeyStorage,
   expected: Readonly<Record<number, boolean>>,
@@ -296,7 +301,7 @@ async function assertFound(
   }
 }
 
-/** The members of a record that the service reads, to compare them. */
+/** Returns the members of a record that the service reads, to compare them. */
 function plain(
   { id, name, created, revoked, expires, lastUsed }: ApiKeyRecord,
 ): ApiKeyRecord {

@@ -1,4 +1,4 @@
-/** Assertions of the contracts. Each message begins with what was looked at. */
+/** Assertions of the contracts. Each message begins with what was checked. */
 
 import assert from "node:assert/strict";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
@@ -19,7 +19,7 @@ export function assertSame(
   }
 }
 
-/** Asserts that there are ids, and that each is greater than the one before it. */
+/** Asserts that there are several ids, and that each is greater than the one before it. */
 export function assertAscending(ids: readonly bigint[]): void {
   assert.ok(ids.length > 1, `expected several ids, got ${ids.length}`);
   for (const [i, id] of ids.entries()) {
@@ -28,7 +28,7 @@ export function assertAscending(ids: readonly bigint[]): void {
   }
 }
 
-/** Asserts that each of these calls is rejected, and how; the name of a call is that of its method. */
+/** Asserts that each of these calls is rejected, and how. Calls are named after their methods. */
 export async function assertRejected(
   calls: Readonly<Record<string, () => Promise<unknown>>>,
   state: string,

@@ -1,8 +1,10 @@
-/** Options of the contracts: where clauses are registered as tests, and the storages that they check. */
+/**
+ * Options of the contracts: how clauses are registered as tests, and the storages that they check.
+ */
 
 /**
- * Registers a test: `it` of `node:test`, of `bun:test` or of Vitest, or `Deno.test`. `timeout` is in ms, and
- * longer than {@linkcode CLAUSE_TIMEOUT}, by which a clause ends itself.
+ * Registers a test: `it` of `node:test`, `bun:test` or Vitest, or `Deno.test`. `timeout` is in ms,
+ * and longer than {@linkcode CLAUSE_TIMEOUT}, after which a clause ends itself.
  */
 export type RegisterTest = (
   title: string,
@@ -10,10 +12,13 @@ export type RegisterTest = (
   timeout: number,
 ) => unknown;
 
-/** Time that each clause has, in ms, so that a storage that does not answer fails; enough for a busy machine. */
+/**
+ * How long a clause may take, in ms, so that a storage that does not answer fails. Enough for a
+ * busy machine.
+ */
 export const CLAUSE_TIMEOUT = 60_000;
 
-/** A storage, as far as every contract needs it. */
+/** The part of a storage that every contract needs. */
 export interface Closable {
   /** Closes the storage. May be called more than once. */
   close(): Promise<void>;
@@ -23,23 +28,23 @@ export interface Closable {
 export interface ContractOptions<Storage extends Closable> {
   /** Registers a test for each clause. */
   readonly it: RegisterTest;
-  /** Opens a new storage, with nothing in it. The test closes it. */
+  /** Opens a new, empty storage. The test closes it. */
   readonly open: () => Promise<Storage>;
   /**
-   * For a storage whose content outlives it: makes a new place, such as a database, with nothing in it,
-   * and returns a function that opens a storage there, again and again and several at once. The clauses
-   * on that are registered only if this is given.
+   * For a storage whose content outlives it: makes a new, empty place, such as a database, and
+   * returns a function that opens a storage there, repeatedly and several at once. The clauses
+   * about that are registered only if this is given.
    */
   readonly newPlace?: () => Promise<() => Promise<Storage>>;
 }
 
-/** Registers a clause, which is given a storage, or a function that opens storages. */
+/** Registers a clause, which receives a storage, or a function that opens storages. */
 type RegisterClause<Given> = (
   title: string,
   check: (given: Given) => Promise<void>,
 ) => void;
 
-/** Registers clauses that are checked on a new storage; all titles begin with `prefix`. */
+/** Registers clauses that are checked on a new storage. All titles begin with `prefix`. */
 export function onStorage<Storage extends Closable>(
   { it, open }: ContractOptions<Storage>,
   prefix = "",
@@ -49,7 +54,7 @@ export function onStorage<Storage extends Closable>(
     register(title, async (open) => await check(await open()));
 }
 
-/** Registers clauses that open storages at a new place, if the options have places. */
+/** Registers clauses that open storages at a new place, if the options have `newPlace`. */
 export function inPlace<Storage extends Closable>(
   { it, newPlace }: ContractOptions<Storage>,
   prefix = "",
@@ -58,7 +63,7 @@ export function inPlace<Storage extends Closable>(
   return onOpener({ it, newOpener: newPlace }, prefix);
 }
 
-/** Registers clauses that are given a function that opens storages; they are closed at the end. */
+/** Registers clauses that receive a function that opens storages, which are closed at the end. */
 export function onOpener<Storage extends Closable, Options extends unknown[]>(
   { it, newOpener }: {
     readonly it: RegisterTest;

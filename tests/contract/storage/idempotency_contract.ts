@@ -1,4 +1,4 @@
-/** The promises of `PetStorage` on idempotency keys: one test for each. */
+/** The promises of `PetStorage` about idempotency keys, with one test for each. */
 
 import assert from "node:assert/strict";
 import type { CheckedPet, Pet } from "../../../core/pets/pet.ts";
@@ -25,9 +25,9 @@ import {
 } from "./sample_pets.ts";
 
 /**
- * Registers a test for each promise of {@linkcode PetStorage} on idempotency keys.
+ * Registers a test for each promise of {@linkcode PetStorage} about idempotency keys.
  *
- * @example
+ * @example With `node:test`
  * ```ts
  * import { memoryStorage } from "@petstore/service";
  * import { idempotencyContract } from "@petstore/service/contract";
@@ -35,6 +35,8 @@ import {
  *
  * const addTests = () => idempotencyContract({ it, open: async () => memoryStorage() });
  * ```
+ *
+ * @param options how to register a test and open a storage.
  */
 export function idempotencyContract(
   options: ContractOptions<PetStorage>,
@@ -120,7 +122,10 @@ export function idempotencyContract(
   persistenceContract(options);
 }
 
-/** Registers a test for each promise on idempotency keys that outlive the storage that took them. */
+/**
+ * Registers a test for each promise about idempotency keys that outlive the storage that stored
+ * them.
+ */
 function persistenceContract(options: ContractOptions<PetStorage>): void {
   const it = inPlace(options);
 
@@ -157,7 +162,7 @@ function assertAll(
   return assertListed(storage, { limit: 1000 }, expected);
 }
 
-/** Asserts that of these creates with one key one added its pet, which the others returned. */
+/** Asserts that one of these creates with the same key added its pet, which the others returned. */
 function assertOneAdded(
   given: readonly CheckedPet[],
   created: readonly (Pet & { readonly replayed?: true })[],

@@ -1,11 +1,11 @@
 /**
- * The contract of a storage, for authors of storages: a test for each promise of `PetStorage` and of
+ * The contract of a storage, for authors of storages: a test for each promise of `PetStorage` and
  * `ApiKeyStorage`.
  *
- * It needs no test framework. Pass it the function that registers a test: `it` of `node:test`, of
- * `bun:test` or of Vitest, or `Deno.test`. Each test ends itself after a minute, which is enough on a busy
- * machine, and tells the framework so. (`node:test` takes no such limit: with that on Bun, whose own is
- * 5 seconds, pass `--timeout 65000`.)
+ * It needs no test framework. Pass it the function that registers a test: `it` of `node:test`,
+ * `bun:test` or Vitest, or `Deno.test`. Each test ends itself after a minute, which is enough on a
+ * busy machine, and passes that limit to the framework. (`node:test` ignores it: with `node:test`
+ * on Bun, whose own limit is 5 seconds, pass `--timeout 65000`.)
  *
  * @module
  */
@@ -34,21 +34,19 @@ export {
 } from "./retention_contract.ts";
 
 /**
- * Registers the tests of all three contracts: on pets, on idempotency keys and on API keys.
+ * Registers the tests of three contracts: pets, idempotency keys and API keys.
  *
- * @example
+ * @example Without a test framework
  * ```ts
  * import { memoryStorage } from "@petstore/service";
  * import { storageContract } from "@petstore/service/contract";
  *
- * // Without a test framework: each check is rejected if the storage breaks its promise.
- * const checks: (() => Promise<void>)[] = [];
- * storageContract({
- *   it: (_title, check) => checks.push(check),
- *   open: async () => memoryStorage(),
- * });
- * for (const check of checks) await check();
+ * // Each check rejects if the storage breaks its promise. const checks:
+ * (() => Promise<void>)[] = []; storageContract({ it: (_title, check) => checks.push(check), open:
+ * async () => memoryStorage(), }); for (const check of checks) await check();
  * ```
+ *
+ * @param options how to register a test and open a storage.
  */
 export function storageContract(
   options: ContractOptions<PetStorage & { readonly apiKeys: ApiKeyStorage }>,

@@ -1,4 +1,4 @@
-/** The promises of `PetStorage`, without idempotency keys: one test for each. */
+/** The promises of `PetStorage`, except for idempotency keys, with one test for each. */
 
 import assert from "node:assert/strict";
 import { type Pet, petId } from "../../../core/pets/pet.ts";
@@ -29,7 +29,7 @@ import {
 
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
-/** From here on, a `number` is not exact. */
+/** From here on a `number` is not exact. */
 const INEXACT = 2n ** 53n;
 
 type Filter = Pick<PageRequest, "status">;
@@ -39,9 +39,9 @@ const FILTERS: readonly Filter[] = [
 ];
 
 /**
- * Registers a test for each promise of {@linkcode PetStorage}, except those on idempotency keys.
+ * Registers a test for each promise of {@linkcode PetStorage}, except those about idempotency keys.
  *
- * @example
+ * @example With `node:test`
  * ```ts
  * import { memoryStorage } from "@petstore/service";
  * import { petStorageContract } from "@petstore/service/contract";
@@ -49,6 +49,8 @@ const FILTERS: readonly Filter[] = [
  *
  * const addTests = () => petStorageContract({ it, open: async () => memoryStorage() });
  * ```
+ *
+ * @param options how to register a test and open a storage.
  */
 export function petStorageContract(options: ContractOptions<PetStorage>): void {
   const it = onStorage(options);
@@ -144,10 +146,10 @@ export function petStorageContract(options: ContractOptions<PetStorage>): void {
     const creating = Array.from({ length: 8 }, async (_, i) => {
       while (isWalking) {
         await create(storage, samplePet(i));
-        await nextTask(); // or a storage in memory would leave no turn to the walk
+        await nextTask(); // otherwise a storage in memory would never let the walk run
       }
     });
-    // Ends after the earlier pets, because creates go on as long as the walk does.
+    // Ends after the earlier pets, because creates continue as long as the walk does.
     const walking = (async () => {
       const pets: Pet[] = [];
       while (pets.length < before.length) {
@@ -191,7 +193,7 @@ export function petStorageContract(options: ContractOptions<PetStorage>): void {
     await Promise.all([looking, creating]);
     const all = (await storage.list({ limit: 1_000_000 })).pets.map(plain);
     assert.ok(all.length >= 200, `list found ${all.length} of 200 pets`);
-    // Each look saw a beginning of the whole: nothing appeared later below what it showed.
+    // Each look saw a prefix of the whole: no smaller id appeared later.
     for (const seen of looks) {
       const beginning = all.slice(0, seen.length);
       assertSame(seen, beginning, "what list showed during the creates");
@@ -245,7 +247,7 @@ export function petStorageContract(options: ContractOptions<PetStorage>): void {
   persistenceContract(options);
 }
 
-/** Registers a test for each promise on pets that outlive the storage that created them. */
+/** Registers a test for each promise about pets that outlive the storage that created them. */
 function persistenceContract(options: ContractOptions<PetStorage>): void {
   const it = inPlace(options);
 
@@ -305,7 +307,7 @@ function persistenceContract(options: ContractOptions<PetStorage>): void {
   });
 }
 
-/** Asserts that the pages of a listing together are these pets. */
+/** Asserts that the pages of a listing together have exactly these pets. */
 async function assertWalk(
   storage: PetStorage,
   expected: readonly Pet[],

@@ -1,4 +1,4 @@
-/** The promises of a storage on how long it keeps idempotency keys: one test for each. */
+/** The promises of a storage about how long it keeps idempotency keys, with one test for each. */
 
 import assert from "node:assert/strict";
 import type { PetStorage } from "../../../core/pets/pet_storage.ts";
@@ -10,16 +10,16 @@ import { assertListed, create, key, REX, samplePet } from "./sample_pets.ts";
 export interface RetentionContractOptions {
   /** Registers a test for each clause. */
   readonly it: RegisterTest;
-  /** Opens a new storage, with nothing in it, which keeps idempotency keys for so many ms; 0 keeps none. */
+  /** Opens a new, empty storage that keeps idempotency keys for this many ms; 0 keeps none. */
   readonly open: (
     options: { readonly idempotencyRetention: number },
   ) => Promise<PetStorage>;
 }
 
 /**
- * Registers a test for each promise on the time for which idempotency keys are kept.
+ * Registers a test for each promise about how long idempotency keys are kept.
  *
- * @example
+ * @example With `node:test`
  * ```ts
  * import { memoryStorage } from "@petstore/service";
  * import { retentionContract } from "@petstore/service/contract";
@@ -28,6 +28,8 @@ export interface RetentionContractOptions {
  * const addTests = () =>
  *   retentionContract({ it, open: async (options) => memoryStorage(options) });
  * ```
+ *
+ * @param options how to register a test and open a storage.
  */
 export function retentionContract(
   { it: register, open }: RetentionContractOptions,
@@ -39,7 +41,7 @@ export function retentionContract(
       const storage = await open({ idempotencyRetention });
       const first = await create(storage, REX, key(1));
       assertReplay(await storage.create(REX, key(1)), first);
-      await elapse(100); // so that seconds are not taken for ms
+      await elapse(100); // so that seconds are not mistaken for ms
       assertReplay(await storage.create(REX, key(1)), first);
     }
   });

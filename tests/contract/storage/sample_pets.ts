@@ -1,4 +1,4 @@
-/** Pets for the contracts, added and found again. */
+/** Sample pets for the contracts, and functions that add and find them. */
 
 import assert from "node:assert/strict";
 import { checkNewPet } from "../../../core/pets/new_pet.ts";
@@ -17,7 +17,7 @@ export const STATUSES: readonly PetStatus[] = ["available", "pending", "sold"];
 
 /** Names that something on the way to the disk and back might change. */
 export const DELICATE_NAMES: readonly string[] = [
-  "e\u0301", // combining marks: not to be normalised to U+00E9
+  "e\u0301", // a combining mark, which must not be normalised to U+00E9
   "\u00e9",
   "\ufeffRex", // a byte order mark is a character of the name
   "line\u2028separator\u2029",
@@ -45,7 +45,7 @@ const DELICATE_INTEGERS = [
 /** A pet to add. */
 export const REX: CheckedPet = checkNewPet({ name: "Rex", categoryId: 1n });
 
-/** Pets of which each must be kept exactly, by what they differ in. */
+/** Pets that must each be kept exactly, by what is special about them. */
 export const DELICATE_PETS: Readonly<Record<string, readonly CheckedPet[]>> = {
   "a delicate name exactly": DELICATE_NAMES.map((name) => ({ ...REX, name })),
   "any int64 exactly": DELICATE_INTEGERS
@@ -53,19 +53,19 @@ export const DELICATE_PETS: Readonly<Record<string, readonly CheckedPet[]>> = {
   "each status": STATUSES.map((status) => ({ ...REX, status })),
 };
 
-/** The idempotency key of a number, such as the service makes: of another number it is another. */
+/** Makes a different idempotency key for each number, in the form that the service uses. */
 export function key(number: number): { readonly idempotencyKey: string } {
   return { idempotencyKey: number.toString(16).padStart(64, "0") };
 }
 
-/** Makes a pet to add that differs from those of other numbers; each status comes in turn. */
+/** Makes a different pet to add for each number. The statuses alternate. */
 export function samplePet(number: number): CheckedPet {
   const status = STATUSES[number % STATUSES.length];
   const categoryId = BigInt(number);
   return checkNewPet({ name: `Pet ${number}`, categoryId, status });
 }
 
-/** Adds a pet, and asserts that the answer is what was given. */
+/** Adds a pet, and asserts that it is returned as given. */
 export async function create(
   storage: PetStorage,
   given: CheckedPet,
@@ -74,7 +74,7 @@ export async function create(
   return assertCreated(await storage.create(given, options), given);
 }
 
-/** Asserts that create returned what it was given. */
+/** Asserts that create returned the pet it was given. */
 export function assertCreated(returned: Pet, given: CheckedPet): Pet {
   const pet = plain(returned);
   assertSame(pet, { id: pet.id, ...given }, "what create returned");
@@ -135,7 +135,7 @@ export function listCall({ limit, after, status }: PageRequest): string {
   return `list({ limit: ${limit}, after: ${after}, status: ${status} })`;
 }
 
-/** The members of a pet that the service reads, to compare them. */
+/** Returns the members of a pet that the service reads, to compare them. */
 export function plain(
   { id, name, categoryId, status, replayed }: Pet & { replayed?: true },
 ): Pet & { readonly replayed?: true } {
@@ -143,7 +143,7 @@ export function plain(
   return replayed === undefined ? pet : { ...pet, replayed };
 }
 
-/** {@linkcode plain} pets, ascending by id. */
+/** Sorts {@linkcode plain} pets by id. */
 export function byId(pets: readonly Pet[]): readonly Pet[] {
   return pets.map(plain).sort((a, b) => a.id < b.id ? -1 : 1);
 }
