@@ -163,8 +163,9 @@ const creates =
 const STRANGERS: readonly (readonly [
   cause: RegExp,
   answer: (request: Request) => Promise<Response>,
+  exchange?: RegExp,
 ])[] = [
-  [/404: is the address right/, always(404)],
+  [/404: is the address right/, always(404), /^> POST \S+\/v1\/pets$/m],
   [
     /nothing at .*\/v1\/pets, but something at .*t\/pets: give that address/,
     ({ url }) => always(url.includes("/v1") ? 404 : 200)(),
@@ -204,7 +205,7 @@ const STRANGERS: readonly (readonly [
 ];
 
 test("the judge looks first, and says what is likely if nothing can be judged", async () => {
-  for (const [cause, fetch] of STRANGERS) {
+  for (const [cause, fetch, exchange = /^/] of STRANGERS) {
     const service = { ...handleService(), fetch, key: "secret" };
     const patience = { ...SPEC, patience: 50 };
     const { clauses, mendFirst } = await judge(service, patience);
@@ -213,6 +214,7 @@ test("the judge looks first, and says what is likely if nothing can be judged", 
     assert.equal(verdict?.sentence, LOOK);
     assert.equal(mendFirst, verdict?.reason);
     assert.match(mendFirst ?? "", cause);
+    assert.match(verdict?.exchange ?? "", exchange);
     assert.match(verdict?.exchange ?? "", /^> [^]*KEY/);
     assert.doesNotMatch(verdict?.exchange ?? "", /secre/i);
   }

@@ -37,6 +37,9 @@ const HTML = "text/html; charset=utf-8";
 const CSS = "text/css; charset=utf-8";
 const JAVASCRIPT = "text/javascript; charset=utf-8";
 
+/** The package that the docs page is made for: the version counts, because parts of it are replaced. */
+export const SWAGGER_UI = "swagger-ui-dist@5.35.0";
+
 /** The files that the page loads: name, media type, and module specifier. */
 const FILES: readonly (readonly [string, string, string])[] = [
   ["swagger-ui.css", CSS, "swagger-ui-dist/swagger-ui.css"],
@@ -109,8 +112,11 @@ async function read(specifier: string): Promise<Bytes> {
     const file = await readFile(new URL(import.meta.resolve(specifier)));
     return file as Bytes; // its memory is not shared
   } catch (cause) {
+    const hint = specifier.startsWith(".")
+      ? ""
+      : `: run "npm install --ignore-scripts ${SWAGGER_UI}"`;
     const message = `Cannot read ${specifier}, which the docs page needs`;
-    throw new Error(message, { cause });
+    throw new Error(`${message}${hint}`, { cause });
   }
 }
 

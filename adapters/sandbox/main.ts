@@ -4,9 +4,8 @@ import { readFileSync, statSync } from "node:fs";
 import process from "node:process";
 import { checkRuntime, parseWithInt64 } from "../../core/json.ts";
 import {
-  IS_PACKAGE,
+  APART,
   parseArguments,
-  PROGRAM,
   reportAndExit,
   UsageError,
 } from "../standalone/command_line.ts";
@@ -16,7 +15,7 @@ import { MAX_BYTES } from "./control.ts";
 import { sandbox } from "./mod.ts";
 import { checkHosts } from "./serve.ts";
 
-const COMMAND = IS_PACKAGE ? `${PROGRAM} sandbox` : "deno task sandbox";
+const COMMAND = `${APART} sandbox`;
 
 const HELP = `sandbox: runs a pet store in memory, to test clients against
 
@@ -89,7 +88,7 @@ export async function runSandbox(args: readonly string[]): Promise<void> {
 A sandbox, for tests only: its pets are in memory, and anyone who can reach it can change everything.
 ${warning}
     curl -H "Authorization: Bearer ${key}" ${url}/pets
-    curl --json '{"answer":{"status":503}}' ${control}/faults
+    curl -H "Content-Type: application/json" -d '{"answer":{"status":503}}' ${control}/faults
     curl ${control}/requests
 
 `);

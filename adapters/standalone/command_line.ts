@@ -77,6 +77,13 @@ export const IS_BINARY: boolean = /\$bunfs|~BUN/.test(import.meta.url);
 /** Tells whether Deno loaded this from a URL, such as JSR's, and not from a folder. */
 export const IS_REMOTE: boolean = /^https?:/.test(import.meta.url);
 
+/** Names the command of Deno's tasks, for those who have Deno only through npx too. */
+export function taskCommand(deno: string): string {
+  return /[\\/]_npx[\\/]/.test(deno) ? "npx -y deno@2.9.6 task" : "deno task";
+}
+
+const TASK = taskCommand(process.execPath);
+
 /** The command that started this program, for messages that name a command. */
 export const PROGRAM: string = IS_REMOTE
   ? "deno run jsr:@petstore/service/main"
@@ -85,8 +92,11 @@ export const PROGRAM: string = IS_REMOTE
   : IS_BINARY
   ? `./${parse(process.execPath).base}`
   : "Deno" in globalThis
-  ? "deno task"
+  ? TASK
   : `${parse(process.execPath).name} adapters/standalone/main.ts`; // bun or node
+
+/** The command for programs that are a task of their own in a clone: the sandbox, the judge. */
+export const APART: string = IS_PACKAGE ? PROGRAM : TASK;
 
 /**
  * Says how to install a missing package. A program run by npx does not see what `npm install` adds.

@@ -9,8 +9,8 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { checkRuntime } from "../../core/json.ts";
 import {
+  APART,
   IS_BINARY,
-  IS_PACKAGE,
   IS_REMOTE,
   PROGRAM,
   reportAndExit,
@@ -19,7 +19,7 @@ import {
 } from "./command_line.ts";
 
 /** Further commands of the npm package, whose `bin.js` runs them, and of the tasks. */
-const OTHERS = !IS_PACKAGE && PROGRAM !== "deno task" ? "" : `\
+const OTHERS = PROGRAM !== APART ? "" : `\
   sandbox  runs a pet store in memory, to test clients against
   judge    checks any service against the contract
 `;
@@ -33,8 +33,7 @@ Example:  ${PROGRAM} start
   keys     issues, lists and revokes API keys
   ids      makes new pets get ids from a given number on, after a restore
   copy     copies all pets and API keys from one database to another
-${OTHERS}
-  --version    prints the version
+${OTHERS}  version  prints the version
 `;
 
 // Commands are imported when they run: after `keepCompiledCode`, and so that a missing package is
@@ -56,8 +55,9 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
       return await (await import("./ids.ts")).runIds(args);
     case "copy":
       return await (await import("./copy.ts")).runCopy(args);
+    case "version": // `npx --no petstore --version` is npm's own
     case "--version":
-      if (args.length > 0) throw new UsageError("--version takes no arguments");
+      if (args.length > 0) throw new UsageError(`${name} takes no arguments`);
       return void process.stdout.write(`${VERSION}\n`);
     case undefined:
     case "help":
@@ -89,7 +89,9 @@ function proposal(unknown: string): string {
   const likeness = (command: string) =>
     Math.min(share(command, name), share(name, command));
   const [nearest = ""] = commands.toSorted((a, b) => likeness(b) - likeness(a));
-  return likeness(nearest) > 0.7 ? `: did you mean ${nearest}?` : "";
+  return likeness(nearest) > 0.7
+    ? `: did you mean ${nearest}?`
+    : `: the commands are ${commands.join(", ")}`;
 }
 
 /** Lets Node cache compiled code, in NODE_COMPILE_CACHE or the folder of this program. */

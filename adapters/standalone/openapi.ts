@@ -2,14 +2,19 @@
 
 import process from "node:process";
 import { openApi } from "../../core/operations/operations.ts";
-import { parseArguments, reportAndExit, UsageError } from "./command_line.ts";
+import {
+  APART,
+  parseArguments,
+  reportAndExit,
+  UsageError,
+} from "./command_line.ts";
 import { check } from "./config.ts";
 import { toOpenApi30 } from "./openapi_30.ts";
 
 const HELP = `openapi: prints the OpenAPI document of a service
 
-Usage:    deno task openapi [--3.0]
-Example:  BASE_URL=https://api.example.com/v1 deno task openapi
+Usage:    ${APART} openapi [--3.0]
+Example:  BASE_URL=https://api.example.com/v1 ${APART} openapi
 
 BASE_URL is a path (/v1), or an absolute URL, as for start. The document is OpenAPI 3.1;
 with --3.0 it is OpenAPI 3.0.3, for tools that do not support 3.1.

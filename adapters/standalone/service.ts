@@ -6,7 +6,7 @@ import { JSON_HEADERS } from "../../core/http/message.ts";
 import { anyOf, apiKeys } from "../../core/keys/api_keys.ts";
 import { issuedKeys } from "../../core/keys/issued_keys.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
-import { createPage } from "../docs/page_endpoints.ts";
+import { createPage, SWAGGER_UI } from "../docs/page_endpoints.ts";
 import { origin } from "../http/server.ts";
 import { createApp } from "./app.ts";
 import { howToInstall, PROGRAM } from "./command_line.ts";
@@ -117,7 +117,9 @@ export async function openService(
       const docs = `Read and try it at ${server}/docs\n`;
       const told = log.tell(problem === undefined ? docs : "\n");
       if (fixedKeys !== undefined) {
-        log.tell(`The pet store listens at ${pets}\n`);
+        log.tell(
+          `The API keys are those in ${config.fixedKeysFrom}\nThe pet store listens at ${pets}\n`,
+        );
       } else {
         await told; // a key is shown only once, so none is issued while nothing can be written
         await issueFirst(pets);
@@ -149,13 +151,10 @@ Its first API key, shown only now:
 `;
 }
 
-/** The version that the docs page is made for, because it replaces parts of it. */
-const PAGE = "swagger-ui-dist@5.35.0";
-
 /** Says what to do if the package of the documentation page is missing. */
 function explain(cause: Error): Error {
   const name = "swagger-ui-dist";
   return cause.message.includes(name)
-    ? new Error(`No page at /docs: ${howToInstall(PAGE)}`, { cause })
+    ? new Error(`No page at /docs: ${howToInstall(SWAGGER_UI)}`, { cause })
     : cause;
 }

@@ -1,6 +1,6 @@
 /** A first check, before the clauses: is there a pet store at all, and if not, why? */
 
-import type { Answer } from "../contract/ask.ts";
+import { type Answer, ask } from "../contract/ask.ts";
 import type { PetsClient } from "../contract/pets_client.ts";
 
 /** What the first check verifies. */
@@ -55,7 +55,9 @@ function assertLikely(request: string, { status, headers }: Answer): void {
 /** Returns the likely reason if there are no pets at an address. */
 async function explainNotFound(client: PetsClient): Promise<string> {
   const above = client.base.replace(/\/v1$/, "");
-  const { status } = await client.get(`${above}/pets`);
+  const { fetch, base, key } = client.service;
+  // Not by the client, whose last requests are shown: they went to the address that was given.
+  const { status } = await ask({ fetch, base, key }, "GET", `${above}/pets`);
   return status === 404
     ? "GET and POST /pets are answered 404: is the address right?"
     : `There is nothing at ${client.base}/pets, but something at ${above}/pets: give that address`;

@@ -2,9 +2,8 @@
 
 import process from "node:process";
 import {
-  IS_PACKAGE,
+  APART,
   parseArguments,
-  PROGRAM,
   reportAndExit,
   UsageError,
 } from "../../adapters/standalone/command_line.ts";
@@ -13,7 +12,7 @@ import { isSendable } from "../../core/keys/api_keys.ts";
 import { judge, type Report, type Verdict } from "./judge.ts";
 import { toJUnit } from "./junit.ts";
 
-const COMMAND = IS_PACKAGE ? `${PROGRAM} judge` : "deno task judge";
+const COMMAND = `${APART} judge`;
 
 const HELP = `judge: checks any service against the contract of the pet store
 
@@ -58,10 +57,10 @@ export async function runJudge(args: readonly string[]): Promise<void> {
   const [address = "", ...more] = positionals;
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const base = url?.href.replace(/\/$/, "") ?? "";
-  const problem = url === undefined || more.length > 0
+  const problem = address === "" || more.length > 0
     ? "takes one address"
-    : !/^https?:$/.test(url.protocol)
-    ? `takes an http: or https: address, not ${url.protocol}`
+    : url === undefined || !/^https?:$/.test(url.protocol)
+    ? "takes a whole http: or https: address"
     : /[@?#]/.test(base)
     ? "takes an address without a user, a query and a fragment"
     : undefined;

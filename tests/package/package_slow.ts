@@ -190,6 +190,11 @@ for (const [name, node] of Object.entries(runtimes)) {
     const hint = 'No page at /docs: run "npm install swagger-ui-dist@5.35.0"\n';
     assert.equal(await page.text(), hint);
     assert.ok(stderr().includes(hint), stderr()); // Node 22 warns before
+    const program =
+      'import { docs } from "@petstore/service/docs"; await docs();';
+    writeFileSync(join(npm, "docs.mjs"), program);
+    const missing = /needs: run "npm install .*swagger-ui-dist@5/;
+    await assert.rejects(sh(`${node} docs.mjs`, npm), missing);
     await server.end();
     const keys = await sh(`${node} ${BIN} keys list`, npm, env);
     assert.match(keys, /^1 .* demo$/m);

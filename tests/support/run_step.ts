@@ -186,7 +186,7 @@ export function reportSkips(notes: string): boolean {
   const count = skipped.difference(passed).size;
   if (count > 0) {
     console.log(
-      `Not run: ${count} tests, for what is missing or for other runtimes (deno task test:all runs those)`,
+      `Tests not run: ${count}, for what is missing or for other runtimes (deno task test:all runs those)`,
     );
   }
   return allExpected;

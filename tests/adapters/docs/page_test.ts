@@ -324,7 +324,7 @@ onPage(
     const nothing = [{}, {}, ""];
     await page.click(".btn.authorize");
     await page.getByText("when you close this tab or press Forget").waitFor();
-    const command = page.getByText("deno task keys issue NAME");
+    const command = page.getByText("deno@2.9.6 task keys issue NAME");
     assert.equal(await command.isVisible(), false);
     await page.getByText("If you run this service").click();
     await command.waitFor();

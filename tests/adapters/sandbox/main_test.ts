@@ -40,7 +40,7 @@ onEvery(
     assert.match(
       program.stderr(),
       new RegExp(
-        `^\nA sandbox, for tests only: .*\n\n    curl .* ${url}/pets\n`,
+        `^\nA sandbox, for tests only: .*\n\n    curl .* ${url}/pets\n    curl .* -d `,
       ),
     );
   },

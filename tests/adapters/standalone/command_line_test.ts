@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { taskCommand } from "../../../adapters/standalone/command_line.ts";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { commandLine, RUNTIME, testUnless } from "../../support/runtime.ts";
 import { MAIN, runMain, taskFlags } from "../../support/standalone.ts";
@@ -11,10 +12,13 @@ import { freePort, run } from "../../support/process.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 
 const cases = [
-  ["nonsense", /^Unknown command "nonsense"\nSee --help\n$/],
+  [
+    "nonsense",
+    /^Unknown command "nonsense": the commands are start, keys, .*\n/,
+  ],
   ["strat", /^Unknown command "strat": did you mean start\?\nSee --help/],
   ["Key list", /^Unknown command "Key": did you mean keys\?\n/],
-  ["\u009b", /^Unknown command "\uFFFD"\n/],
+  ["\u009b", /^Unknown command "\uFFFD":/],
   [
     "start --prot 1",
     /^Unknown option --prot: the options are --host, --port, --help\nSee --help\n$/,
@@ -95,7 +99,7 @@ for (const [command, message, env] of cases) {
 }
 
 const program = RUNTIME === "deno"
-  ? "deno task"
+  ? taskCommand(process.execPath)
   : `${RUNTIME} adapters/standalone/main.ts`;
 for (
   const [line, command] of Object.entries({
@@ -118,11 +122,17 @@ for (
   });
 }
 
+test("a task is named by npx for those who have Deno only through it", () => {
+  const cache = "/root/.npm/_npx/7a40/node_modules/deno/deno";
+  assert.equal(taskCommand(cache), "npx -y deno@2.9.6 task");
+  assert.equal(taskCommand("/root/.deno/bin/deno"), "deno task");
+});
+
 test("help lists the commands, the sandbox and the judge too if they are tasks", async (t) => {
   const cwd = newFolder(t);
   const { stdout } = await runMain(["help"], { cwd });
   const tasks = RUNTIME === "deno" ? "  sandbox .*\n  judge .*\n" : "";
-  assert.match(stdout, RegExp(`\n  copy .*\n${tasks}\n  --version `));
+  assert.match(stdout, RegExp(`\n  copy .*\n${tasks}  version `));
 });
 
 test("start --help shows the defaults of readConfig", async (t) => {
@@ -147,12 +157,14 @@ test("start --help shows the defaults of readConfig", async (t) => {
   }
 });
 
-test("--version prints the version in deno.json", async (t) => {
+test("version and --version print the version in deno.json", async (t) => {
   const cwd = newFolder(t);
   const config = new URL("../../../deno.json", import.meta.url);
   const { version } = JSON.parse(readFileSync(config, "utf8"));
-  const { code, stdout } = await runMain(["--version"], { cwd });
-  assert.deepEqual([code, stdout], [0, `${version}\n`]);
+  for (const word of ["version", "--version"]) {
+    const { code, stdout } = await runMain([word], { cwd });
+    assert.deepEqual([code, stdout], [0, `${version}\n`]);
+  }
 });
 
 const JUDGE = commandLine(
@@ -169,7 +181,7 @@ test("judge --help shows its usage and an example", async () => {
 test("an unknown command is compared with those there are", async (t) => {
   const cwd = newFolder(t);
   const cases = {
-    frobnicate: /^Unknown command "frobnicate"\n/,
+    frobnicate: /^Unknown command "frobnicate": the commands are /,
     starrt: /did you mean start\?/,
     KEY: /did you mean keys\?/,
   };
@@ -182,9 +194,11 @@ test("an unknown command is compared with those there are", async (t) => {
 
 test("judge says what is wrong with an address, and if nothing listens there", async () => {
   const cases = [
-    ["ftp://localhost/v1", 2, /takes an http: or https: address, not ftp:/],
+    ["", 2, /takes one address, such as/],
+    ["ftp://localhost/v1", 2, /takes a whole http: or https: address/],
     ["http://localhost/v1?a", 2, /without a user, a query and a fragment/],
-    ["localhost", 2, /takes one address/],
+    ["localhost:3000/v1", 2, /takes a whole http: or https: address/],
+    ["/v1", 2, /takes a whole http: or https: address/],
     [
       `http://127.0.0.1:${await freePort()}/v1`,
       1,

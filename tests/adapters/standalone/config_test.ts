@@ -13,6 +13,7 @@ test("readConfig answers the defaults if nothing is set", () => {
   assert.deepEqual(readConfig({}), {
     database: { kind: "sqlite", path: "petstore.db" },
     fixedKeys: undefined,
+    fixedKeysFrom: "PETSTORE_API_KEYS",
     baseUrl: "/v1",
     cors: undefined,
     rateLimit: undefined,
@@ -51,6 +52,7 @@ test("readConfig reads every variable", () => {
   assert.deepEqual(config, {
     database: { kind: "memory" },
     fixedKeys: ["one", "two"],
+    fixedKeysFrom: "PETSTORE_API_KEYS",
     baseUrl: "https://api.example.com/pets/v1",
     cors: { origins: ["https://app.example.com", "http://localhost:3000"] },
     rateLimit: { requests: 999_999_999, seconds: 99_999 },
@@ -84,12 +86,13 @@ test("readConfig reads secrets from files too, without one newline at the end", 
   };
   const keys = ["one,two", "one,two\n", "one,two\r\n"];
   for (const text of keys) {
-    const { database, fixedKeys } = readConfig({
+    const { database, fixedKeys, fixedKeysFrom } = readConfig({
       DATABASE_URL_FILE: write("url", "memory:\n"),
       PETSTORE_API_KEYS_FILE: write("keys", text),
     });
     assert.deepEqual(database, { kind: "memory" });
     assert.deepEqual(fixedKeys, ["one", "two"]);
+    assert.equal(fixedKeysFrom, "PETSTORE_API_KEYS_FILE");
   }
   const DATABASE_URL_FILE = write("hunter2", "mysql://user:hunter2@db/pets");
   const wrong = [
