@@ -4,7 +4,7 @@ import { type Client, createClient } from "@petstore/service/client";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-/** Your application, which is given the client. */
+/** Your application, which receives the client. */
 async function countAvailable(client: Client): Promise<number> {
   let count = 0;
   for await (const _pet of client.pets({ status: "available" })) count++;

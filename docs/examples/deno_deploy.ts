@@ -37,7 +37,7 @@ const fixedKeys = apiKeys(
 );
 let database: Promise<Database> | undefined;
 
-/** Opens the database when it is first needed, and again after that has failed. */
+/** Opens the database when it is first needed, and retries after a failure. */
 function open(): Promise<Database> {
   database ??= connect().catch((error) => {
     database = undefined;
@@ -48,7 +48,7 @@ function open(): Promise<Database> {
 
 async function connect(): Promise<Database> {
   const storage = await postgresStorage(
-    // Each of many instances has its own connections. A limit in the address comes later and wins.
+    // Each instance has its own connections. A limit in the address comes later and wins.
     DATABASE_URL.replace(/\?|$/, "?connection_limit=3&"),
     // If the database cannot be reached, answer at once: the request can be sent again.
     { openTimeout: 0 },
@@ -75,7 +75,7 @@ const handle = createHandler({
 });
 
 const server = Deno.serve(handle);
-// An instance starts because a request is on its way. If this fails, that request tries again.
+// An instance starts because a request is on its way. If this fails, that request retries.
 open().catch((error) => console.error(error));
 
 // Deno Deploy ends an instance 5 s after this signal.

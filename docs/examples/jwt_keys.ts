@@ -1,4 +1,4 @@
-// API keys that are JSON Web Tokens, and a storage that knows who calls.
+// API keys that are JSON Web Tokens, and a storage that knows the caller.
 // Run it with `node jwt_keys.ts`, after `npm install jose`: it needs no server.
 import {
   createHandler,

@@ -4,7 +4,7 @@
  *
  * Lambda runs JavaScript, with the handler `index.handler`: bundle it with
  * `npx -y esbuild lambda.ts --bundle --platform=node --format=esm --outfile=index.mjs`. The memory of a
- * function does not last: to keep pets, use PostgreSQL or a storage of your own.
+ * function does not persist: to keep pets, use PostgreSQL or your own storage.
  *
  * @see {@link https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html#urls-payloads}
  * @module
@@ -16,12 +16,12 @@ import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
 const keys = apiKeys(["secret"]);
 const handle = createHandler({ storage: memoryStorage(), keys });
 
-/** What is read of an event. */
+/** The part of an event that is read. */
 export interface LambdaEvent {
   readonly rawPath: string;
-  /** As it was sent: `queryStringParameters` would join repeated names by a comma. */
+  /** The query as sent: `queryStringParameters` would join repeated names with a comma. */
   readonly rawQueryString: string;
-  /** Names in lower case; repeated fields are joined by a comma. */
+  /** Lower-case names; repeated fields are joined with a comma. */
   readonly headers: Readonly<Record<string, string>>;
   readonly requestContext: {
     readonly domainName: string;

@@ -1,5 +1,5 @@
-// OpenTelemetry for the server on Node, or for one of your own. Node loads it first, by --import. Variables
-// such as OTEL_EXPORTER_OTLP_ENDPOINT set it up. Node 26 warns that register() is deprecated.
+// OpenTelemetry for the server on Node, or for your own. Node loads it first, with --import. Variables
+// such as OTEL_EXPORTER_OTLP_ENDPOINT configure it. Node 26 warns that register() is deprecated.
 //
 //   npm install @opentelemetry/sdk-node @opentelemetry/instrumentation @opentelemetry/instrumentation-http
 //   node --import ./open_telemetry.mjs node_modules/@petstore/service/bin.js start

@@ -10,7 +10,7 @@ interface FetchEvent extends Event {
   respondWith(response: Promise<Response>): void;
 }
 
-/** The docs page, as the server has it when the browser installs this worker. */
+/** The docs page, fetched from the server when the browser installs this worker. */
 const FILES = [
   "/docs",
   "/docs/page.css",

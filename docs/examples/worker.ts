@@ -5,7 +5,7 @@ import { apiKeys, createHandler, type Handler } from "@petstore/service";
 
 interface Env {
   readonly DB: D1Binding;
-  /** A secret: API keys with commas between them. */
+  /** A secret: API keys, separated by commas. */
   readonly PETSTORE_API_KEYS: string;
 }
 

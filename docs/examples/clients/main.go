@@ -11,7 +11,7 @@ import (
 
 func main() {
 	var next string
-	// Adds the key, and goes to the page that a Link names.
+	// Adds the key, and follows a Link to the next page.
 	edit := func(_ context.Context, request *http.Request) (err error) {
 		request.Header.Set("Authorization", "Bearer "+os.Getenv("PETSTORE_KEY"))
 		request.URL, err = request.URL.Parse(next)

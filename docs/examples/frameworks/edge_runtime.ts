@@ -1,4 +1,4 @@
-// Runs next.ts, which must be beside it, in Vercel's edge-runtime, which has web globals and nothing of Node.
+// Runs next.ts, in the same folder, in Vercel's edge-runtime, which has web globals and nothing of Node's.
 // Run it with `node edge_runtime.ts`, after `npm install edge-runtime esbuild srvx`.
 import { EdgeRuntime } from "edge-runtime";
 import { buildSync } from "esbuild";

@@ -1,4 +1,4 @@
-// A pet store as one may write it in ten minutes from the interface, for the judge to find what is wrong.
+// A pet store as you might write it in ten minutes from the interface, for the judge to find its bugs.
 // Run it with `node naive.ts`, after `npm install express`.
 import express from "express";
 

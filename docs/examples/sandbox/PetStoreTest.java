@@ -1,4 +1,4 @@
-// A test of JUnit 5. One sandbox for the class; with parallel forks, each has its own.
+// A JUnit 5 test. One sandbox for the class; with parallel forks, each has its own.
 import static org.junit.jupiter.api.Assertions.*;
 
 import java.io.*;
@@ -36,7 +36,7 @@ class PetStoreTest {
 
   @AfterAll
   static void stop() throws Exception {
-    sandbox.getOutputStream().close(); // which ends it
+    sandbox.getOutputStream().close(); // ends the sandbox
     sandbox.waitFor();
   }
 

@@ -4,7 +4,7 @@ import { sandbox } from "@petstore/service/sandbox";
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 
-const store = sandbox({ pets: 50 }); // one for each file: test runners give each file a process or a worker
+const store = sandbox({ pets: 50 }); // one per file: test runners run each file in its own process or worker
 let server: Awaited<ReturnType<typeof store.serve>>;
 before(async () => {
   server = await store.serve();

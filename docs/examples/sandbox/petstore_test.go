@@ -1,4 +1,4 @@
-// Run it with `go test`. Each package of tests is a process, and has a sandbox of its own.
+// Run it with `go test`. Each test package is a process with its own sandbox.
 package petstore
 
 import (
@@ -15,7 +15,7 @@ const sandbox = "npx --no petstore sandbox --quiet --with-stdin --pets 50"
 
 var store struct{ URL, Key, Control string }
 
-// On a connection that was used before, net/http itself would send a request with an Idempotency-Key again.
+// On a reused connection net/http itself would send a request with an Idempotency-Key again.
 var client = http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
 func TestMain(m *testing.M) {
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	code := m.Run()
-	stdin.Close() // which ends it
+	stdin.Close() // ends the sandbox
 	command.Wait()
 	os.Exit(code)
 }

@@ -1,4 +1,4 @@
-# Run it with `pytest`. With pytest-xdist each worker has a sandbox of its own.
+# Run it with `pytest`. With pytest-xdist each worker has its own sandbox.
 import json
 import subprocess
 import urllib.request
@@ -15,7 +15,7 @@ def store():
         line = process.stdout.readline()
         assert line, "the sandbox did not start: see standard error"
         yield json.loads(line)
-        process.stdin.close()  # which ends it
+        process.stdin.close()  # ends the sandbox
 
 
 @pytest.fixture(autouse=True)
