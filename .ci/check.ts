@@ -1,6 +1,6 @@
 /**
- * Checks format, lint, types, the documentation of every entry, and that the package could be published:
- * `deno task check`. Types of the tests need the packages of `tests/deno.json`.
+ * Checks format, lint, types, the documentation of every entry, and that the package can be
+ * published: `deno task check`. The types of the tests need the packages of `tests/deno.json`.
  *
  * @module
  */

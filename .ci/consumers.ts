@@ -1,6 +1,7 @@
 /**
- * Consumers of the npm package for `tests/package/`: folders that npm, pnpm and Bun have installed it in, and
- * the programs of others, in versions that are written here and nowhere else. Only npm is needed for it.
+ * Consumers of the npm package for `tests/package/`: folders in which npm, pnpm and Bun have
+ * installed it, and third-party programs, whose versions are written only here. It needs nothing
+ * but npm.
  *
  * @module
  */
@@ -17,7 +18,7 @@ import { basename, delimiter, dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
-/** The first version that the package is for, and the newest ones. */
+/** The first version that the package supports, and the newest ones. */
 const NODES = ["22.18.0", "24.21.0", "26.10.0"];
 /** The newest version that reads integers inexactly. */
 const OLD_NODE = "20.20.2";
@@ -37,24 +38,30 @@ export interface Consumers {
   /** The output of `deno task pack`. */
   readonly printed: string;
   readonly tarball: string;
-  /** Folders with the package and valibot alone. */
+  /** Folders with only the package and valibot. */
   readonly npm: string;
   readonly pnpm: string;
   readonly bun: string;
-  /** The folder that also has the optional packages, the tools, and the examples with their packages. */
+  /**
+   * The folder that also has the optional packages, the tools, and the examples with their
+   * packages.
+   */
   readonly full: string;
   /** The names of the examples, which are in `full`. */
   readonly examples: readonly string[];
-  /** The search path that has the tools. */
+  /** The search path of the tools. */
   readonly PATH: string;
   /** Paths of Node and Bun, by name and version. */
   readonly runtimes: Readonly<Record<string, string>>;
   readonly newestNode: string;
   readonly oldNode: string;
-  /** The commands for the programs of the README: the folder, the runtime and the arguments of each. */
+  /**
+   * The commands for the programs of the README: the folder, the runtime and the arguments of each.
+   */
   readonly embeddings: readonly (readonly [string, string, ...string[]])[];
   /**
-   * Runs a command line to its end, with the tools on PATH, within two minutes; returns what it wrote.
+   * Runs a command line to its end, with the tools on PATH, within two minutes. Returns what it
+   * wrote.
    *
    * @throws {Error} if it failed; the message is what it wrote.
    */
@@ -65,7 +72,7 @@ export interface Consumers {
   ): Promise<string>;
 }
 
-/** Packs the package, installs it everywhere, and writes the programs of the documents beside it. */
+/** Packs the package, installs it everywhere, and adds the programs of the documents. */
 export async function makeConsumers(home: string): Promise<Consumers> {
   const [npm, pnpm, bun, full] = ["npm", "pnpm", "bun", "full"].map((name) => {
     mkdirSync(join(home, name));
@@ -153,7 +160,10 @@ function writeEntries(folder: string): void {
   writeFileSync(join(folder, "vite.config.mjs"), `export default ${config};`);
 }
 
-/** Writes the examples of the documents, as TypeScript, JavaScript and CommonJS; they listen on `PORT`. */
+/**
+ * Writes the examples of the documents as TypeScript, JavaScript and CommonJS. They listen on
+ * `PORT`.
+ */
 function writePrograms(folder: string): void {
   const programs = {
     server: block("README.md", "# Pet store"),

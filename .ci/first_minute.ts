@@ -1,13 +1,13 @@
 /**
- * Draws the first minute with the pet store, from a real one: starts a server on a new database, runs
- * the commands that it prints, and writes what a terminal shows to `docs/first_minute.svg`.
+ * Draws the first minute with the pet store from a real run: starts a server on a new database,
+ * runs the commands that it prints, and writes what a terminal shows to `docs/first_minute.svg`.
  *
  *     deno run -A .ci/first_minute.ts            draws the picture
  *     deno run -A .ci/first_minute.ts --check    fails if the picture shows anything else
  */
 
 const PICTURE = new URL("../docs/first_minute.svg", import.meta.url);
-/** The part of a line that fits in, up to the end of a word. */
+/** Matches the part of a line that fits, up to the end of a word. */
 const FITTING = /.{1,92}(?= |$)/g;
 /** Colors of commands and comments, by the first character of the line. */
 const COLORS: Readonly<Record<string, string>> = {
@@ -18,7 +18,7 @@ const ADDRESS = "http://127.0.0.1:8000";
 
 /** Returns what the server prints until it is ready, and then what its two commands print. */
 async function firstMinute(folder: string): Promise<readonly string[]> {
-  // It shows a key on a terminal only.
+  // It shows a key only on a terminal.
   const command = `'${Deno.execPath()}' task start --port 0`;
   const server = new Deno.Command("script", {
     args: ["-qefc", command, "/dev/null"],
@@ -55,7 +55,10 @@ async function firstMinute(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** Draws a terminal with these lines, broken between words, without a script, a style sheet or a font. */
+/**
+ * Draws a terminal with these lines, broken between words, without a script, a style sheet or a
+ * font.
+ */
 function draw(lines: readonly string[]): string {
   const rows = lines.flatMap((line) => {
     const color = COLORS[line.charAt(0)] ?? "#e6edf3";
@@ -78,7 +81,7 @@ ${text.join("\n")}
 `;
 }
 
-/** Escapes text, and keeps the spaces at its beginning. */
+/** Escapes text, and keeps leading spaces. */
 function escapeXml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
     .replace(/^ +/, (spaces) => "\u00a0".repeat(spaces.length));

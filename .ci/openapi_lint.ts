@@ -1,4 +1,6 @@
-/** Redocly's and Spectral's linters find nothing in the OpenAPI document, nor in the files of it in docs/. */
+/**
+ * Checks the OpenAPI document, and its files in docs/, with the linters of Redocly and Spectral.
+ */
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -7,7 +9,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { openApi } from "../core/operations/operations.ts";
 
-// Fetched by `npx`, in these versions; the library itself does not depend on them.
+// Fetched by `npx` in these versions; the library itself does not depend on them.
 const REDOCLY = "@redocly/cli@2.77.0";
 const SPECTRAL = "@stoplight/spectral-cli@6.16.3";
 

@@ -1,10 +1,10 @@
 /**
- * Makes the npm package, `petstore-service-VERSION.tgz`, in the folder it is run in: `deno task pack`.
+ * Makes the npm package, `petstore-service-VERSION.tgz`, in the current folder: `deno task pack`.
  *
- * TypeScript makes JavaScript of what the entries in `deno.json` and the program import. (`deno pack`
- * cannot: it has no `bin`, `engines` or optional peers, and it warns about every internal module.) There
- * are no source maps: the JavaScript has the comments and names of its source. `npm publish
- * petstore-service-VERSION.tgz` publishes it.
+ * TypeScript compiles what the entries in `deno.json` and the program import to JavaScript.
+ * (`deno pack` cannot: it has no `bin`, `engines` or optional peers, and it warns about every
+ * internal module.) There are no source maps, because the JavaScript has the comments and names of
+ * its source. `npm publish petstore-service-VERSION.tgz` publishes it.
  *
  * @module
  */
@@ -31,17 +31,19 @@ import { linkInPackage } from "./package_links.ts";
 
 const TYPESCRIPT = "7.0.2";
 /**
- * To fill in once there is one: the address of this repository, as `git+https://github.com/OWNER/NAME.git`.
- * Then the README's links on npm are absolute, and the other documents link to what the package lacks.
- * JSR makes the same links absolute by itself, once its settings link the package to that repository.
+ * The address of this repository, once there is one: `git+https://github.com/OWNER/NAME.git`. Then
+ * the README's links on npm are absolute, and the other documents link to what the package lacks.
+ * JSR makes these links absolute by itself once its settings link the package to that repository.
  */
 const REPOSITORY: string | undefined = undefined;
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const MAIN = "adapters/standalone/main.ts";
-/** Entries that start the server when they are imported. */
+/** Entries that start the server when imported. */
 const PROGRAMS = ["./serve", "./main"];
-/** Checks any service. It and the contract of storages are no tests in the package, but `checks/`. */
+/**
+ * Checks any service. In the package it and the contract of storages are not tests, but `checks/`.
+ */
 const JUDGE = "tests/judge/main.ts";
 const SANDBOX = "adapters/sandbox/main.ts";
 
@@ -80,7 +82,7 @@ try {
   const whole = ["LICENSE", ...pictures, ...assets, ...examples, ...DOCUMENTS];
   for (const path of whole) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
-    // Never over a compiled module of that name.
+    // Never overwrites a compiled module of that name.
     const { COPYFILE_EXCL } = constants;
     copyFileSync(join(ROOT, path), join(folder, path), COPYFILE_EXCL);
   }
@@ -101,7 +103,10 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** Compiles the entries, the program, and all that they import. `deno task check` checks the types. */
+/**
+ * Compiles the entries, the program, and everything they import. `deno task check` checks the
+ * types.
+ */
 function compile(): void {
   const files = [
     ...Object.values(config.exports),
@@ -140,7 +145,7 @@ function compile(): void {
   run(process.execPath, [...tsc, "-p", tsconfig], folder);
   rmSync(tsconfig);
   renameSync(join(folder, "tests"), join(folder, "checks"));
-  // In declarations TypeScript leaves the names of imported files as they are.
+  // TypeScript does not change the names of imported files in declarations.
   for (const path of filesLike("**/*.d.ts")) {
     const text = read(path);
     writeFileSync(
@@ -150,7 +155,7 @@ function compile(): void {
   }
 }
 
-/** Makes every link of a document lead somewhere; returns the paths that it no longer links to. */
+/** Makes every link of a document work; returns the paths that it no longer links to. */
 function writeLinks(path: string): readonly string[] {
   // The comments of a source are in its declarations.
   const sources = /(\]\((?:\.\.\/)+(?:core|adapters)\/[^)]*)\.ts\)/g;

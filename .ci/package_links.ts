@@ -1,12 +1,12 @@
 /**
- * The links of documents in the npm package, where many files of this repository are missing.
+ * Adapts the links of documents in the npm package, which lacks many files of this repository.
  *
  * @module
  */
 
 import { posix } from "node:path";
 
-/** Markdown, and where it is in the repository and in the package. */
+/** Markdown, and its path in the repository and in the package. */
 export interface Document {
   readonly path: string;
   readonly text: string;
@@ -14,7 +14,7 @@ export interface Document {
 
 /** Places to link to. */
 export interface Targets {
-  /** Returns if the package has a file or folder; the path is from its root. */
+  /** Tells whether the package has a file or folder; the path is relative to its root. */
   readonly isInPackage: (path: string) => boolean;
   /** The address of the repository, such as `https://github.com/OWNER/NAME`, if it has one. */
   readonly repository?: string | undefined;
@@ -22,14 +22,14 @@ export interface Targets {
 
 const LINK = /(!?)\[((?:`[^`]*`|[^\]`])*)\]\(([^)]+)\)/g;
 
-/** Nothing but links, in parentheses or as a paragraph about tests. */
+/** Matches text that is only links, in parentheses or as a paragraph about tests. */
 const ASIDE =
   /\s\((?:\[[^\]]*\]\([^)]+\)(?:,\s+)?)+\)|^Tests?:\s(?:\[[^\]]*\]\([^)]+\)(?:,\s+)?)+\n/gm;
 
 /**
- * Keeps links to what is in the package. Other relative links lead to the repository, or are left out if
- * that has no address: an aside that is nothing but such links goes, and so does an image; of other links
- * the text stays. All links of the README lead to the repository, if it has an address.
+ * Keeps links to what is in the package. Other relative links lead to the repository, or are
+ * removed if it has no address: an aside that is only such links goes, and so does an image; of
+ * other links the text stays. All links of the README lead to the repository, if it has an address.
  *
  * @returns the Markdown, and the paths of the files that are no longer linked, from the root.
  */
@@ -40,7 +40,7 @@ export function linkInPackage(
   const leftOut: string[] = [];
   const targetOf = (address: string) =>
     posix.join(posix.dirname(path), address.replace(/#.*/, ""));
-  // A registry shows the README alone.
+  // A registry shows only the README.
   const isAlone = repository !== undefined && path === "README.md";
   const isOut = (address: string) =>
     !/^(?:#|\w+:)/.test(address) &&

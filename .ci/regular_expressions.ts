@@ -1,6 +1,6 @@
 /**
- * No text makes a regular expression of the product slow: recheck proves of each that it takes linear time, or
- * finds none that it takes long for.
+ * Checks that no text makes a regular expression of the product slow: for each, recheck proves that
+ * it takes linear time, or finds no slow text.
  */
 
 import { execFileSync } from "node:child_process";
@@ -12,10 +12,10 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
-/** Without what it has for other programs, it is JavaScript. The library itself does not depend on it. */
+/** Plain JavaScript, without its optional parts. The library itself does not depend on it. */
 const RECHECK = "recheck@4.5.0";
 
-/** Reports each literal, and each expression that is made of a text, which would not be checked. */
+/** Reports each literal, and each expression made from a string, which would not be checked. */
 const PLUGIN = `
 const create = (context) => ({
   Literal(node) {
@@ -57,7 +57,7 @@ try {
     const { pattern, flags } = expression;
     const { status, attack } = checkSync(pattern, flags, { timeout: 300_000 });
     if (status === "safe") continue;
-    // It guesses about what looks ahead: not every attack is one.
+    // With lookaheads it only guesses: not every reported attack is one.
     if (attack && !isSlow(RegExp(pattern, flags), attack.string)) continue;
     throw new Error(`${where} is ${status}: ${attack?.pattern ?? pattern}`);
   }
@@ -66,7 +66,7 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** Finds the regular expressions by a plugin of `deno lint`, which reports each. */
+/** Finds the regular expressions with a plugin of `deno lint`, which reports each. */
 function gather(): Report["diagnostics"] {
   writeFileSync(join(folder, "plugin.js"), PLUGIN);
   const config = { lint: { plugins: ["./plugin.js"], rules: { tags: [] } } };
@@ -79,7 +79,9 @@ function gather(): Report["diagnostics"] {
   return report.diagnostics;
 }
 
-/** Tells whether an expression takes more than 1000 times as long as to look at each character. */
+/**
+ * Tells whether an expression takes more than 1000 times as long as reading each character once.
+ */
 function isSlow(expression: RegExp, text: string): boolean {
   const time = ({ source, flags }: RegExp) =>
     Math.min(...Array.from({ length: 3 }, () => {
@@ -90,7 +92,9 @@ function isSlow(expression: RegExp, text: string): boolean {
   return time(expression) > 1000 * time(/^[^]*$/);
 }
 
-/** Runs a program, and returns what it wrote; `deno lint` exits with 1 after it has reported anything. */
+/**
+ * Runs a program, and returns what it wrote. `deno lint` exits with 1 if it has reported anything.
+ */
 function run(command: string, args: readonly string[]): string {
   try {
     return execFileSync(command, args, { encoding: "utf8" });

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 
-/** Runs a program; what it prints is shown only if it fails. */
+/** Runs a program. Its output is shown only if it fails. */
 export function run(
   command: string,
   args: readonly string[],
