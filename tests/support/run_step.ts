@@ -129,7 +129,7 @@ export async function passes(
     }
   }
   const seconds = Math.round((performance.now() - since) / 1000);
-  const count = results === undefined ? "" : `${results.length} tests, `;
+  const count = results === undefined ? "" : `${countOf(results)}, `;
   console.log(`${program}: ${verdict} (${count}${seconds} s)`);
   return verdict === "passed";
 }
@@ -137,6 +137,14 @@ export async function passes(
 // Lines of no use beside a failure. Deno 2.9 warns of `request.signal`, which the tests of servers read.
 const QUIET =
   /^(?:\((?:pass|skip)\) .*|[✔﹣] .*|.* \.\.\. (?:ok|ignored) \(.*|Deno\.serve: request\.signal aborts .*|running \d+ tests? from .*|\S+\.ts:|)$/;
+
+function countOf(results: readonly Result[]): string {
+  const rest = results.filter(([, outcome]) => outcome === "skipped").length;
+  const ran = results.length - rest;
+  return `${ran} ${ran === 1 ? "test" : "tests"}${
+    rest > 0 ? `, ${rest} skipped` : ""
+  }`;
+}
 
 /** Reads a report; `undefined` if the runtime did not write all of it, because it crashed or was ended. */
 function readReport(path: string): readonly Result[] | undefined {
