@@ -184,7 +184,7 @@ test("the service has no package that only tests need, and tests the same versio
       "README.md",
       "docs/embedding.md",
       "docs/examples/docs_page.ts",
-      "adapters/standalone/service.ts",
+      "adapters/docs/page_endpoints.ts",
     ]
   ) {
     const text = readFileSync(join(ROOT, path), "utf8");
