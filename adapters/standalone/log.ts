@@ -40,7 +40,7 @@ export interface Log {
  */
 export function logLayer(
   log: Pick<Log, "request" | "fault">,
-  proxies = 0,
+  proxies: number,
 ): Layer {
   const prefix = crypto.randomUUID().replaceAll("-", "").slice(0, 20);
   let count = 0;
