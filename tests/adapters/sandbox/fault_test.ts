@@ -80,10 +80,12 @@ const WRONG: readonly (readonly [unknown, RegExp])[] = [
   ],
   [{ answer: { status: 304, body: "x" } }, /cannot have one with/],
   [{ answer: { status: 503, body: {} } }, /answer.body must be a string$/],
-  [
-    { answer: { status: 503, headers: [] } },
-    /answer.headers must be a JSON object$/,
-  ],
+  ...[[], 7].map((headers) =>
+    [
+      { answer: { status: 503, headers } },
+      /answer.headers must be a JSON object$/,
+    ] as const
+  ),
   [
     { answer: { status: 503, headers: { "a b": "" } } },
     /answer.headers.a b is not the name of a header field$/,

@@ -56,6 +56,22 @@ test("groupedPets rejects all creates with a key whose commit fails", async () =
   }
 });
 
+test("groupedPets reads pages of up to 100 pets together, and a larger one alone", async () => {
+  const groups: number[][] = [];
+  const none = async () => [];
+  const { list } = groupedPets({
+    create: none,
+    get: none,
+    async list(pages) {
+      groups.push(pages.map(({ limit }) => limit));
+      return pages.map(() => ({ pets: [] }));
+    },
+    reads: { maxGroup: 200 },
+  });
+  await Promise.all([100, 99, 101, 1].map((limit) => list({ limit })));
+  assert.deepEqual(groups, [[100, 99], [101], [1]]);
+});
+
 // At 20 ms a commit the queue fills up first, at 200 ms creates are late first.
 for (const [ms, lateness] of [[20, 0], [200, 2020]] as const) {
   test(`creates at twice the load of ${ms} ms a commit wait for at most 2 s to be sent`, async (t) => {

@@ -20,7 +20,7 @@ test("parseBaseUrl makes absolute links of a URL, and relative ones of a path", 
 
 test("parseBaseUrl refuses anything but a base address, whose path is in normal form", () => {
   const others =
-    `v1 ./v1 ftp://a/v1 javascript:alert(1) /v1?x /v1#x https://a/v1? https:// \\v1
+    `v1 ./v1 ftp://a/v1 javascript:alert(1) /v1?x /v1#x https://a/v1? https:// https:///v1 \\v1
     https://u:p@a/v1 https://u@a/v1 https://:p@a/v1 https://a:99999/v1`;
   for (const url of [...others.split(/\s+/), "", " /v1"]) {
     assertWrong(

@@ -24,6 +24,7 @@ const cases = [
     new Error("ended"),
     systemError("ECONNRESET"),
     ...["08006", "40003", "57P01"].map((code) => sqlError(code)),
+    sqlError("08P01", "lost after query_wait_timeout"), // not what PgBouncer says
   ]],
   ["a statement that was not carried out", "unavailable", "unavailable", [
     sqlError("08P01", "query_wait_timeout"), // PgBouncer did not send it on
