@@ -77,9 +77,12 @@ export const IS_BINARY: boolean = /\$bunfs|~BUN/.test(import.meta.url);
 /** Tells whether Deno loaded this from a URL, such as JSR's, and not from a folder. */
 export const IS_REMOTE: boolean = /^https?:/.test(import.meta.url);
 
+/** Runs Deno with nothing but npm. */
+const NPX_DENO = "npx -y deno@2.9.6";
+
 /** Names the command of Deno's tasks, for those who have Deno only through npx too. */
 export function taskCommand(deno: string): string {
-  return /[\\/]_npx[\\/]/.test(deno) ? "npx -y deno@2.9.6 task" : "deno task";
+  return /[\\/]_npx[\\/]/.test(deno) ? `${NPX_DENO} task` : "deno task";
 }
 
 const TASK = taskCommand(process.execPath);
@@ -107,7 +110,7 @@ export function howToInstall(name: string): string {
     return "a server that runs from an address has none; the npm package and a clone do";
   }
   if (!IS_PACKAGE) {
-    return 'run "npx -y deno@2.9.6 install" in the folder of the pet store';
+    return `run "${NPX_DENO} install" in the folder of the pet store`;
   }
   return import.meta.url.includes("/_npx/")
     ? `add "--package ${name}" to npx`
