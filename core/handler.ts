@@ -239,13 +239,13 @@ export function toHandler(answer: Service): Handler {
 }
 
 /** Answers a `Request` with a `Response`. */
-export async function respond(
+export function respond(
   service: Service,
   request: Request,
   connection: unknown,
 ): Promise<Response> {
-  const answer = await service(request, connection, webBody(request));
-  return toResponse(answer, request.method);
+  return service(request, connection, webBody(request))
+    .then((answer) => toResponse(answer, request.method));
 }
 
 /** Tells whether a function is a {@linkcode Handler}, perhaps of another copy of this package. */

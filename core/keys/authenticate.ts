@@ -1,7 +1,7 @@
 /** HTTP bearer authentication (RFC 6750) with an API key as the token. */
 
 import { Refusal } from "../http/refusal.ts";
-import { isSendable, type VerifiedKey } from "./api_keys.ts";
+import type { VerifiedKey } from "./api_keys.ts";
 
 const CHALLENGE = 'Bearer realm="petstore"';
 
@@ -23,9 +23,8 @@ export const invalidKey: Refusal = new Refusal(
  * unlike the `b64token` of RFC 6750, because any such string can be configured as a key.
  */
 export function parseBearer(header: string | null): string | Refusal {
-  const token = header?.match(/^bearer +([^ ].*)$/is)?.[1];
-  if (token === undefined) return missingKey;
-  return isSendable(token) ? token : invalidKey;
+  const bearer = header?.match(/^bearer +(?:([\x21-\x7e]+)$|[^ ])/i);
+  return bearer ? bearer[1] ?? invalidKey : missingKey;
 }
 
 /**

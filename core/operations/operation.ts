@@ -47,7 +47,7 @@ export interface Endpoint {
   readonly path: string;
   /** If true, it needs no API key. */
   readonly isPublic?: boolean | undefined;
-  /** Header fields of all its responses, including errors. */
+  /** Header fields of all its responses, including errors; those of JSON are among them. */
   readonly fields?: Fields | undefined;
   /** Answers a call. Rejects only with unexpected errors. */
   readonly run: (call: Call) => Promise<Answer>;
