@@ -48,8 +48,10 @@ export interface RunningServer
   readonly origin: string;
   /** A key that it takes: the first one, if it printed one. */
   readonly key: string | undefined;
-  /** Returns its memory, in bytes; this and the next need {@linkcode CANNOT_WATCH} to be `false`. */
+  /** Returns its memory, in bytes; this and the next two need {@linkcode CANNOT_WATCH} to be `false`. */
   readonly memory: () => number;
+  /** Returns the time that processors have worked for it, in ms. */
+  readonly processorTime: () => number;
   /** Returns the number of its open descriptors. */
   readonly descriptors: () => number;
 }
@@ -193,6 +195,12 @@ export async function untilListening(
       memory() {
         const status = readFileSync(`${folder}/status`, "utf8");
         return 1024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]);
+      },
+      processorTime() {
+        const [, fields = ""] = readFileSync(`${folder}/stat`, "utf8")
+          .split(") ");
+        const [user, system] = fields.split(" ").slice(11);
+        return 10 * (Number(user) + Number(system));
       },
       descriptors: () => readdirSync(`${folder}/fd`).length,
     };

@@ -1,8 +1,7 @@
-/** Clients that send nothing, or a drop at a time, and one that asks if the server still answers. */
+/** Clients that send nothing, or a drop at a time, and one whose address is forged. */
 
 import { get } from "node:http";
 import { connect } from "node:net";
-import { rawRequest, Wire } from "../../contract/wire.ts";
 
 /** The bytes that a client sends. */
 export interface Dripping {
@@ -40,38 +39,6 @@ export function drip(
     socket.on("error", () => {}).on("close", onClose);
     socket.write(sent);
   });
-}
-
-const LIVEZ = rawRequest("GET /livez");
-const PAUSE = 10;
-
-/**
- * Asks for `/livez` again and again on one connection while `work` goes on.
- *
- * @returns the longest that an answer took, in whole ms.
- */
-export async function longestLivez(
-  port: number,
-  work: () => Promise<void>,
-): Promise<number> {
-  const wire = await Wire.open(port);
-  let isOver = false;
-  let longest = 0;
-  const working = work().finally(() => isOver = true);
-  try {
-    while (!isOver) {
-      const start = performance.now();
-      wire.write(LIVEZ);
-      const { status } = await wire.answer();
-      if (status !== 200) throw new Error(`/livez is ${status}`);
-      longest = Math.max(longest, performance.now() - start);
-      await new Promise((resolve) => setTimeout(resolve, PAUSE));
-    }
-  } finally {
-    await working;
-    wire.close();
-  }
-  return Math.round(longest);
 }
 
 /** Sends `GET /v1/pets` with a forged `X-Forwarded-For` from an address of this machine; returns the status. */

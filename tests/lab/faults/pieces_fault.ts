@@ -1,12 +1,19 @@
-/** A body in pieces as small as can be: it costs the server neither time nor memory, nor other clients. */
+/** A body in pieces as small as can be: it costs the server little time and memory. */
 import assert from "node:assert/strict";
 import { connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
-import { longestLivez } from "./clients.ts";
+import type { TestContext } from "node:test";
+import { median } from "../bench/figures.ts";
+import { assertNoLeak, memoryAtRest, untilAtRest, WATCHED } from "./use.ts";
 import { type RunningServer, testsOn } from "../../support/standalone.ts";
 import { findRuntimes } from "../../support/runtime.ts";
 import { REX_JSON } from "../../support/pets.ts";
-import { rawRequest, statusOf, WITH_KEY } from "../../support/wire.ts";
+import {
+  openWire,
+  rawRequest,
+  statusOf,
+  WITH_KEY,
+} from "../../support/wire.ts";
 
 /** The head of a create whose body has this field. */
 const headOf = (field: string): string =>
@@ -15,11 +22,12 @@ const headOf = (field: string): string =>
 const PIECES = 65_000;
 const BLANKS = " ".repeat(PIECES);
 const BLANK_CHUNKS = "1\r\n \r\n".repeat(PIECES);
-const LONGEST_LIVEZ = 250;
-const MOST_MEMORY = 200e6;
-/** Other programs may take the processor away: what a body does, it does each time. */
-const MIN_TRIES = 3;
-const MAX_TRIES = 10;
+/** The most processor time that such a body takes: that of so many requests. */
+const MOST_REQUESTS = 5000;
+/** The most memory that the server may have at rest after them, in proportion to before. */
+const MOST_MEMORY = 3.5;
+/** By as many the time of one is measured. */
+const MEASURED = 2000;
 
 /** Sends a body of so many bytes, each in a piece of its own, and returns the status of the answer. */
 type Send = (port: number, body: string) => Promise<number>;
@@ -83,16 +91,24 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Sends a body while another client asks; returns the longest wait of that one, and the growth of the memory. */
-async function bear(server: RunningServer, work: () => Promise<void>) {
-  const before = server.memory();
-  const livez = await longestLivez(server.port, work);
-  return { livez, memory: server.memory() - before };
+/** The processor time of a request, in ms. */
+async function timeOfRequest(
+  t: TestContext,
+  server: RunningServer,
+): Promise<number> {
+  const wire = await openWire(t, server);
+  const before = server.processorTime();
+  for (let i = 0; i < MEASURED; i++) {
+    wire.write(rawRequest("GET /livez"));
+    assert.equal((await wire.answer()).status, 200);
+  }
+  wire.close();
+  return (server.processorTime() - before) / MEASURED;
 }
 
 for (const runtime of findRuntimes()) {
   const { name } = runtime;
-  const it = testsOn(runtime);
+  const it = testsOn(runtime, { env: WATCHED });
   const ways: readonly (readonly [string, Send])[] = [
     ["chunks", sendChunks],
     ["writes", sendWrites],
@@ -100,27 +116,31 @@ for (const runtime of findRuntimes()) {
     ...(name === "deno" ? [["DATA frames", sendFrames] as const] : []),
   ];
   for (const [how, send] of ways) {
-    it(`${PIECES} ${how} of one byte hold nobody up, and a few dozen are a body`, async (server) => {
-      assert.equal(await send(server.port, REX_JSON), 201);
-      let livez = Infinity;
-      let memory = 0;
-      const isEnough = (i: number): boolean =>
-        i >= MAX_TRIES || (i >= MIN_TRIES && livez < LONGEST_LIVEZ);
-      for (let i = 0; !isEnough(i); i++) {
-        const borne = await bear(server, async () => {
+    it(
+      `${PIECES} ${how} of one byte cost little, and a few dozen are a body`,
+      async (server, t) => {
+        assert.equal(await send(server.port, REX_JSON), 201);
+        const request = await timeOfRequest(t, server);
+        const before = await memoryAtRest(server, runtime);
+        const times: number[] = [];
+        const readings = await assertNoLeak(async () => {
+          const start = server.processorTime();
           const status = await send(server.port, BLANKS);
           // 400: they came in few enough pieces after all, and are no JSON.
           assert.ok([400, 413].includes(status), `${status}`);
+          await untilAtRest(server);
+          times.push((server.processorTime() - start) / request);
+          return await memoryAtRest(server, runtime);
         });
-        livez = Math.min(livez, borne.livez);
-        memory = Math.max(memory, borne.memory);
-      }
-      console.log(
-        `${name}, ${how}: /livez after ${livez} ms at the most, ` +
-          `${Math.round(memory / 1e6)} MB more`,
-      );
-      assert.ok(livez < LONGEST_LIVEZ, `/livez waits ${livez} ms`);
-      assert.ok(memory < MOST_MEMORY, `${memory} bytes more`);
-    });
+        const time = Math.round(median(times));
+        const memory = Math.max(...readings) / before;
+        console.log(
+          `${name}, ${how}: as long as ${time} requests, ` +
+            `${memory.toFixed(1)} times the memory`,
+        );
+        assert.ok(time < MOST_REQUESTS, `as long as ${time} requests`);
+        assert.ok(memory < MOST_MEMORY, `${memory} times the memory`);
+      },
+    );
   }
 }
