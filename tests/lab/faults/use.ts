@@ -48,7 +48,7 @@ const WINDOW = 12;
 /** A runtime takes memory at first, and now and then more at once; a leak goes on. */
 const MOST_READINGS = 36;
 /** The share of the least reading by which a later one may be higher than the one before it. */
-const MOST_GROWTH = 0.02;
+const MOST_GROWTH = 0.01;
 
 /** Reads the memory again and again, until it has stopped to grow; fails if it goes on. */
 export async function assertNoLeak(

@@ -352,7 +352,7 @@ it("postgresStorage has one connection to another host at a time, and none once 
   both.searchParams.set("host", `${both.hostname},127.0.0.1`);
   const port = await portOf(server);
   both.searchParams.set("port", `${both.port || 5432},${port}`);
-  const storage = await open(both.href, { connectTimeout: 300 });
+  const storage = await open(both.href, { connectTimeout: 3000 });
   for (let i = 0; i < 20; i++) {
     await Promise.all([storage.ping(), storage.list({ limit: 1 })]);
     await delay(50);
@@ -362,7 +362,7 @@ it("postgresStorage has one connection to another host at a time, and none once 
     return silent.size > 0;
   });
   await storage.close();
-  await until("the connection is closed", () => silent.size === 0, 200);
+  await until("the connection is closed", () => silent.size === 0, 2000);
   assert.equal(most, 1);
 
   await delay(1050); // until the next look would be due
