@@ -1,5 +1,6 @@
 /** Reads, writes and transactions in PostgreSQL, each on a connection that a pool lends. */
 
+import type pg from "pg";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
 import { describeHosts, type PostgresAddress } from "./address.ts";
 import {
@@ -9,15 +10,25 @@ import {
   statementFault,
 } from "./fault.ts";
 import { connectionPool, type PoolOptions } from "./pool.ts";
-import type { Row, Statement, Value } from "./statement.ts";
+import { plain, type Row, type Statement, type Value } from "./statement.ts";
 import { takeTurn } from "./turn.ts";
 
-/** Sends a statement, whose result may take `timeout` ms (default: `queryTimeout`). */
+/** Sends a statement. */
 export type Send = (
   statement: Statement,
   values?: readonly Value[],
-  timeout?: number,
+  options?: SendOptions,
 ) => Promise<readonly Row[]>;
+
+interface SendOptions {
+  /** How long the result may take, in ms. Default: `queryTimeout`. */
+  readonly timeout?: number;
+  /** True if changes may be committed even though the result is lost. Default: false. */
+  readonly commits?: boolean;
+}
+
+/** The driver's settings of a statement; `@types/pg` 8 lacks its timeout. */
+type Query = pg.QueryArrayConfig & { query_timeout?: number };
 
 /** Work to do on one connection. */
 type Work<T> = (send: Send) => Promise<T>;
@@ -25,13 +36,12 @@ type Work<T> = (send: Send) => Promise<T>;
 export type PostgresConnections = ReturnType<typeof postgresConnections>;
 
 // Explicit, whatever the default: each statement must see what was committed before the lock.
-const BEGIN = { text: "BEGIN ISOLATION LEVEL READ COMMITTED" };
+const BEGIN = plain("BEGIN ISOLATION LEVEL READ COMMITTED");
 // The timeout is set here, because PgBouncer refuses settings sent with a new connection.
-const LOCK = {
-  text: `SELECT set_config('idle_in_transaction_session_timeout', $3, true),
-      ${takeTurn("$1", "$2")}`,
-};
-const COMMIT = { text: "COMMIT", commits: true };
+const take = (lock: bigint) =>
+  plain(`SELECT set_config('idle_in_transaction_session_timeout', $2, true),
+      ${takeTurn(lock, "$1")}`);
+const COMMIT = plain("COMMIT");
 
 /** Connects at the first statement. */
 export function postgresConnections(
@@ -41,34 +51,31 @@ export function postgresConnections(
   const { queryTimeout, lockTimeout } = options;
   const pool = connectionPool(address, options);
 
-  /** Lends a connection to `work`. If that fails, the connection is not used again. */
-  async function once<T>(action: string, work: Work<T>): Promise<T> {
+  /** Runs `work` on a connection, which is closed if `work` fails. */
+  async function attempt<T>(action: string, work: Work<T>): Promise<T> {
     const connection = await pool.take(action);
 
     const send: Send = async (
       statement,
       values = [],
-      timeout = queryTimeout,
+      { timeout, commits = false } = {},
     ) => {
-      const { name, text, commits: changes = false } = statement;
-      const config = {
-        text,
-        values: [...values],
-        rowMode: "array" as const,
-        query_timeout: timeout,
-        ...address.pgbouncer ? {} : { name },
-      };
+      // It inherits from the statement, because `pg` 8.23 takes long to copy a query's own
+      // properties (`cloneQueryConfig` in its lib/utils.js).
+      const query: Query = Object.create(statement);
+      if (timeout !== undefined) query.query_timeout = timeout;
+      if (address.pgbouncer) query.name = undefined;
       const where = () => `${action} at ${describeHosts([connection])}`;
       try {
-        const { rows } = await connection.query<unknown[]>(config);
+        const { rows } = await connection.query<unknown[]>(query, [...values]);
         if (connection.warning === undefined) return rows;
       } catch (error) {
         if (isConnectionUseless(error)) pool.lose();
-        throw statementFault(where(), error, { changes });
+        throw statementFault(where(), error, { commits });
       }
       // The commit did not reach a standby: it is on one machine only.
       const error = new Error(connection.warning);
-      throw statementFault(where(), error, { changes });
+      throw statementFault(where(), error, { commits });
     };
 
     try {
@@ -84,20 +91,20 @@ export function postgresConnections(
   /**
    * Runs `work`. If it fails and `mayRepeat` allows it, runs it once more on another connection.
    */
-  async function use<T>(
+  async function run<T>(
     action: string,
     work: Work<T>,
     mayRepeat: (error: unknown) => boolean,
   ): Promise<T> {
     try {
-      return await once(action, work).catch((error) => {
+      return await attempt(action, work).catch((error) => {
         if (!mayRepeat(error)) throw error;
-        return once(action, work);
+        return attempt(action, work);
       });
     } catch (error) {
       // A replaced primary still accepts connections, but statements there may wait for a standby
       // or a lock in vain. The caller does not wait for this check.
-      if (error instanceof StorageError) void pool.look();
+      if (error instanceof StorageError) pool.watch();
       throw error;
     }
   }
@@ -115,10 +122,14 @@ export function postgresConnections(
       /** When the result is due. Set when the statement is first sent. */
       let due: number | undefined;
       const work: Work<readonly Row[]> = (send) => {
-        due ??= performance.now() + queryTimeout;
-        return send(statement, values, Math.max(1, due - performance.now()));
+        if (due === undefined) {
+          due = performance.now() + queryTimeout;
+          return send(statement, values);
+        }
+        const timeout = Math.max(1, due - performance.now());
+        return send(statement, values, { timeout });
       };
-      return use(
+      return run(
         action,
         work,
         (error) =>
@@ -129,9 +140,9 @@ export function postgresConnections(
 
     /** Sends a statement that changes something, in its own transaction. */
     write: (action: string, statement: Statement, values?: readonly Value[]) =>
-      use(
+      run(
         action,
-        (send) => send({ ...statement, commits: true }, values),
+        (send) => send(statement, values, { commits: true }),
         isUnsent,
       ),
 
@@ -142,12 +153,12 @@ export function postgresConnections(
      * rolled back, even if that statement was COMMIT.
      */
     transaction: <T>(action: string, lock: bigint, work: Work<T>) =>
-      use(action, async (send) => {
+      run(action, async (send) => {
         await send(BEGIN);
-        await send(LOCK, [`${lockTimeout}ms`, lock, `${queryTimeout}ms`]);
+        await send(take(lock), [`${lockTimeout}ms`, `${queryTimeout}ms`]);
         // If this fails, the connection is closed, and the server rolls back.
         const result = await work(send);
-        await send(COMMIT);
+        await send(COMMIT, [], { commits: true });
         return result;
       }, isUnsent),
 

@@ -13,11 +13,11 @@ import { PETS_LOCK, takeTurn } from "./turn.ts";
 
 const ACTION = "create pet";
 
-// The parameters of both statements, in the order of `valuesOf`; CREATE has no keys.
+// The parameters of both statements; CREATE has only those of `valuesOf`.
 const NEW = "$1::text[], $2::bigint[], $3::smallint[]";
-const TURN = takeTurn("$4", "$5");
-const KEYS = "$6::text[]";
-const RETENTION = "$7::bigint";
+const TURN = takeTurn(PETS_LOCK, "$4");
+const KEYS = "$5::text[]";
+const RETENTION = "$6::bigint";
 
 // Pets get their ids after the lock is taken. Otherwise a reader could see an id before a smaller
 // one.
@@ -42,10 +42,11 @@ const OLDEST = `${NOW} - ${RETENTION}`;
 // - `turn` writes to the log, so that even a commit with only replays waits for the standby, which
 //   may not have their pets yet. It passes on the keys, so that it runs first even if all are used.
 // - `new` has the pets to add, with their ids.
-// - `claimed` has the ids whose keys are still as `seen` found them; others have claimed the rest
-//   since.
+// - `claimed` writes the keys that are still as `seen` found them, and has the ids of their pets.
+//   Other keys were written by another server in the meantime.
 // - `forgotten` deletes two expired keys for each key of the batch, but none that `claimed` may
 //   change.
+// - `added` adds the pets without keys, and those of `claimed`.
 //
 // The plan may have been made for small tables, so keys and pets are looked up one by one, in ways
 // that only the primary key's index can serve: a join would read whole tables. `created + 0` keeps
@@ -108,7 +109,6 @@ export function groupCreates(
     batch.map(({ pet }) => pet.categoryId),
     batch.map(({ pet }) => STATUS_CODE[pet.status]),
     `${lockTimeout}ms`,
-    PETS_LOCK,
   ];
 
   async function createAll(batch: readonly Create[]): Promise<readonly Pet[]> {

@@ -36,10 +36,18 @@ const NOT_QUERYABLE = /^Client .* is not queryable$/;
 const TRANSIENT =
   /^(?:ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|ENOENT|EAI_AGAIN|EPIPE|ETIMEDOUT)$/;
 
-/** SQLSTATEs, or classes of them, about the server and not the statement. */
+/**
+ * SQLSTATEs, or classes of them, that blame the server and not the statement: its connections (08),
+ * sessions (25), log-ins (28), resources (53), operators (57) or disks (58). Or it lacks a prepared
+ * statement (26), has one too many (42P05), gave up a transaction (40), or did not get a lock (55).
+ */
 const OF_THE_SERVER = /^(?:08|25|26|28|40|42P05|53|55|57|58)/;
 
-/** The statement may have been run: the connection ended, or the server does not know (40003). */
+/**
+ * SQLSTATEs after which the statement may have been run: the connection ended (08, 25P03, 25P04,
+ * and 57P01 to 57P04, but not 57P05: see `isUnsent`), the server does not know (40003), or it failed
+ * in the middle (58, XX).
+ */
 const UNCERTAIN = /^(?:08|25P0[34]|40003|57P0[^5]|58|XX)/;
 
 /** A warning of the server. */
@@ -95,10 +103,11 @@ export function areAllTaken(error: unknown): boolean {
 
 /** Tells whether a warning means that a commit is on one machine only. */
 export function isNotReplicated({ code, routine }: Notice): boolean {
-  // Triggers may use these codes too; this function is in PostgreSQL's
-  // src/backend/replication/syncrep.c. Tested by tests/adapters/storage/postgres/tables_test.ts.
+  // A trigger may use these codes too, but the server says which of its functions sent a warning:
+  // this one of its src/backend/replication/syncrep.c. A proxy may leave the function out. Tested
+  // by tests/adapters/storage/postgres/tables_test.ts.
   return (code === "01000" || code === "57P01") &&
-    (routine ?? "SyncRepWaitForLSN") === "SyncRepWaitForLSN";
+    (routine === undefined || routine === "SyncRepWaitForLSN");
 }
 
 /** Makes the fault of an action. If it is `unavailable`, nothing happened. */
@@ -114,20 +123,20 @@ export function fault(
 }
 
 /**
- * Makes the fault of a statement: `outcome_unknown` if it changes something and may have been run,
+ * Makes the fault of a statement: `outcome_unknown` if it commits changes and may have been run,
  * otherwise `unavailable`. An error that is not about the state of the server is returned
  * unchanged.
  */
 export function statementFault(
   action: string,
   error: unknown,
-  { changes }: { readonly changes: boolean },
+  { commits }: { readonly commits: boolean },
 ): unknown {
   const code = sqlState(error);
   const mayHaveHappened = code === undefined
     ? !isUnsent(error)
     : UNCERTAIN.test(code) && !NOT_SENT.test(messageOf(error));
-  if (changes && mayHaveHappened) {
+  if (commits && mayHaveHappened) {
     return fault("outcome_unknown", action, error);
   }
   if (code !== undefined && !OF_THE_SERVER.test(code)) return error;

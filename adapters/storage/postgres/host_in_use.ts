@@ -1,5 +1,7 @@
 /**
- * Chooses the PostgreSQL server to use: the writable one with the highest timeline.
+ * Chooses the PostgreSQL server to use, and decides when to move to another: to the writable one
+ * with the highest timeline. The pool only tells it what it needs to know, and replaces the
+ * connections.
  *
  * A timeline is a number that grows with each promotion of a standby. An old primary that does not
  * know of a promotion still accepts writes, which will be lost; only its timeline reveals that.
@@ -78,8 +80,6 @@ export function hostInUse(
   async function look(
     { isLost }: { readonly isLost: boolean },
   ): Promise<readonly unknown[]> {
-    // Without a timeline to compare, it stays with the host as long as possible.
-    if (!isLost && timeline === 0) return [];
     if (performance.now() >= nextLook) askOthers();
     const before = current;
     const others = await answers;
@@ -126,14 +126,18 @@ export function hostInUse(
       timeline = Math.max(timeline, its.timeline);
     },
 
-    look,
+    /** Looks for a host to use instead of a lost one; see `look`. */
+    replace: () => look({ isLost: true }),
 
     /**
-     * Looks for a higher timeline when that is due. Call it at each use: otherwise reads would
-     * never leave an old primary.
+     * Looks for a host with a higher timeline if that is due. Call it at each use: otherwise reads
+     * would never leave an old primary. Without a timeline to compare, the host stays in use as
+     * long as possible.
      */
     watch(): void {
-      if (performance.now() >= nextLook) void look({ isLost: false });
+      if (timeline > 0 && performance.now() >= nextLook) {
+        void look({ isLost: false });
+      }
     },
   };
 }

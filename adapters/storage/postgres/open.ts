@@ -13,7 +13,7 @@ import { postgresConnections } from "./connections.ts";
 import { groupCreates } from "./creates.ts";
 import { groupLookUps, groupReads } from "./reads.ts";
 import { cautions, openSchema } from "./schema.ts";
-import { numbered } from "./statement.ts";
+import { numbered, plain } from "./statement.ts";
 import { API_KEYS_LOCK } from "./turn.ts";
 
 /** Settings of `postgresStorage`. */
@@ -50,7 +50,7 @@ export interface PostgresStorageOptions {
 
 /** How many rows a group may read, so that other reads do not wait long for it. */
 const MAX_ROWS = 1000;
-const PING = { text: "SELECT FROM pets LIMIT 1" };
+const PING = plain("SELECT FROM pets LIMIT 1");
 
 /** Opens the storage, as `postgresStorage` does. */
 export async function openPostgres(

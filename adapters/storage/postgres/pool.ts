@@ -74,7 +74,8 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
   const server = hostInUse(address, ask, move);
   const pool = new pg.Pool({
     ...settings,
-    Client: clientsOf(() => server.current ?? {}),
+    // No connection is made before a host is in use: see `connect`.
+    Client: clientsOf(() => server.current as PostgresHost),
     onConnect: (client: pg.ClientBase) =>
       server.check((client as Connection).target, client),
   });
@@ -99,7 +100,7 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     }
     // Another call that failed at the same server may already have moved.
     if (server.current === tried) {
-      faults.push(...await server.look({ isLost: true }));
+      faults.push(...await server.replace());
     }
     if (server.current !== tried) return await lend();
     throw new AggregateError(faults, writable ? "no host accepts writes" : "");
@@ -178,8 +179,8 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
       lost,
     }),
 
-    /** Looks for a server with a higher timeline, after a failed statement. Never rejects. */
-    look: () => server.look({ isLost: false }),
+    /** Call it when a statement failed: the server may have been replaced. */
+    watch: server.watch,
 
     /** Closes the connections; lent ones are closed once they are released. */
     close: () => closed ??= end(),

@@ -5,6 +5,7 @@ import { StorageError } from "../../../core/pets/pet_storage.ts";
 import type { PostgresAddress } from "./address.ts";
 import type { PostgresConnections, Send } from "./connections.ts";
 import { fault, isTransient } from "./fault.ts";
+import { plain } from "./statement.ts";
 import { SCHEMA_LOCK } from "./turn.ts";
 import type { Access } from "../transfer.ts";
 import { assertVersion, NO_TABLES } from "../pet_database.ts";
@@ -56,8 +57,8 @@ const NEW_COLUMNS: readonly string[] = [
 ];
 
 // Not to_regclass(), which remembers that a table was missing even after the wait for the lock.
-const LOOK = {
-  text: `SELECT current_setting('server_encoding'),
+const LOOK = plain(
+  `SELECT current_setting('server_encoding'),
     current_setting('transaction_isolation'),
     count(*) FILTER (WHERE tablename = 'petstore_schema') > 0,
     count(*) FILTER (WHERE tablename IN ('pets', 'api_keys', 'idempotency_keys')) > 0,
@@ -65,21 +66,21 @@ const LOOK = {
       WHERE table_schema::name = ANY (current_schemas(false))
         AND table_name::name = 'api_keys' AND column_name::name = 'expires')
     FROM pg_tables WHERE schemaname = ANY (current_schemas(false))`,
-};
+);
 /** Warnings for the owner of the database, one column each. */
-const CAUTIONS = {
+const CAUTIONS = plain(
   // Every function and operator is the catalogue's own: see `takeTurn` in turn.ts.
-  text: `SELECT current_setting('lock_timeout') = '0',
+  `SELECT current_setting('lock_timeout') = '0',
     (SELECT pg_catalog.string_agg(nspname::text, ', ') FROM pg_namespace
       WHERE nspname = ANY (current_schemas(false))
         AND pg_catalog.has_schema_privilege('public'::name, oid, 'CREATE'::text)),
     (SELECT pg_catalog.format('%s', seqrelid::regclass) FROM pg_sequence
       WHERE seqrelid = pg_get_serial_sequence('pets', 'id')::regclass::oid
         AND seqcache > 1)`,
-};
-const VERSION = {
-  text: "SELECT coalesce(max(version), 0) FROM petstore_schema",
-};
+);
+const VERSION = plain(
+  "SELECT coalesce(max(version), 0) FROM petstore_schema",
+);
 
 /**
  * Creates the tables if they are missing; any number of servers may do so at once. Waits up to
@@ -109,7 +110,10 @@ export async function openSchema(
   }
 }
 
-/** Returns sentences about what may do harm later; none if this user may not read the settings. */
+/**
+ * Returns sentences about what may do harm later. They are only advice, so the database is used even
+ * if it cannot say: this user may not read the settings, or the server lacks a function.
+ */
 export async function cautions(
   { read }: Pick<PostgresConnections, "read">,
   { pgbouncer }: Pick<PostgresAddress, "pgbouncer">,
@@ -140,7 +144,7 @@ async function createTables(
   if ((await findChanges(send)).length === 0) return;
   if (access === "read") throw new Error(NO_TABLES);
   await connections.transaction(ACTION, SCHEMA_LOCK, async (send) => {
-    for (const text of await findChanges(send)) await send({ text });
+    for (const text of await findChanges(send)) await send(plain(text));
   });
 }
 

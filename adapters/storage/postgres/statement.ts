@@ -2,12 +2,12 @@
 
 import { hash } from "node:crypto";
 
-/** A statement. If it has a name, the server prepares it once per connection. */
+/** A statement, with settings of the driver. */
 export interface Statement {
+  /** If it has a name, the server prepares it once per connection. */
   readonly name?: string;
   readonly text: string;
-  /** True if changes may be committed even though its result is lost. Default: false. */
-  readonly commits?: boolean;
+  readonly rowMode: "array";
 }
 
 export type Value = string | bigint | number | null | readonly Value[];
@@ -15,13 +15,18 @@ export type Value = string | bigint | number | null | readonly Value[];
 /** The columns of a row, in the order of the statement. */
 export type Row = readonly unknown[];
 
+/** Makes a statement that is parsed each time. */
+export function plain(text: string): Statement {
+  return { text, rowMode: "array" };
+}
+
 /** Makes a prepared statement, for SQL that is sent often. */
 export function prepared(text: string): Statement {
-  return { name: `petstore ${hash("sha1", text)}`, text };
+  return { name: `petstore ${hash("sha1", text)}`, ...plain(text) };
 }
 
 /** Makes a statement from SQL that has a `?` for each value. */
 export function numbered(sql: string): Statement {
   let place = 0;
-  return { text: sql.replaceAll("?", () => `$${++place}`) };
+  return plain(sql.replaceAll("?", () => `$${++place}`));
 }

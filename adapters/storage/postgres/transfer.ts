@@ -10,7 +10,7 @@ import {
 import type { PostgresAddress } from "./address.ts";
 import { postgresConnections } from "./connections.ts";
 import { openSchema } from "./schema.ts";
-import { numbered } from "./statement.ts";
+import { numbered, plain } from "./statement.ts";
 import { API_KEYS_LOCK, PETS_LOCK } from "./turn.ts";
 
 // Longer than a service's, because one statement counts all pets.
@@ -20,12 +20,11 @@ const TIMEOUTS = {
   lockTimeout: 30_000,
 };
 
-const IDENTITY = {
-  text:
-    `SELECT pg_catalog.concat_ws(' ', pg_postmaster_start_time(), oid, 'pets'::regclass::oid),
+const IDENTITY = plain(
+  `SELECT pg_catalog.concat_ws(' ', pg_postmaster_start_time(), oid, 'pets'::regclass::oid),
     pg_get_serial_sequence('pets', 'id'), pg_get_serial_sequence('api_keys', 'id')
     FROM pg_database WHERE datname = current_database()`,
-};
+);
 
 /** @throws {StorageError} as `postgresStorage` does. */
 export async function postgresTransfer(

@@ -9,19 +9,20 @@ export const PETS_LOCK = 0x50455453_00000002n;
 export const API_KEYS_LOCK = 0x50455453_00000003n;
 
 /**
- * Makes the first columns to select in a transaction that writes. The transaction waits for its
- * turn, which lasts until its commit is visible to all others. The commit waits for the disk even
- * if the database is configured not to, and the server warns if it did not wait for a standby.
+ * Makes the part of a `SELECT` that takes a turn: it calls functions, in this order, and nobody reads
+ * its columns. A transaction that writes selects them first. It then waits for its turn, which lasts
+ * until its commit is visible to all others. The commit waits for the disk even if the database is
+ * configured not to, and the server warns if it did not wait for a standby.
  *
  * Why `pg_catalog.`: in a schema of the search path, another user of the database may have created
  * a function or operator of the same name that matches these argument types better (PostgreSQL's
  * manual, "Function Type Resolution"). It would run as this user. What is used without
  * `pg_catalog.` matches the catalogue's types exactly, and an exact match is preferred.
  *
- * @param timeout the parameter for the maximum wait, such as `3000ms`.
- * @param lock the parameter for the lock.
+ * @param lock which turn: one of the locks above.
+ * @param timeout the parameter for the maximum wait, such as `$4` for `3000ms`.
  */
-export function takeTurn(timeout: string, lock: string): string {
+export function takeTurn(lock: bigint, timeout: string): string {
   return `set_config('lock_timeout', ${timeout}, true),
       CASE current_setting('synchronous_commit') WHEN 'off'
         THEN set_config('synchronous_commit', 'on', true) END,

@@ -245,11 +245,11 @@ async function actingBefore(
   call: () => Promise<unknown>,
 ): Promise<void> {
   const { prototype } = driver;
-  const query: (config: pg.QueryConfig) => unknown = prototype.query;
+  const query: (...args: unknown[]) => unknown = prototype.query;
   let count = 0;
-  prototype.query = function (this: pg.Client, config: pg.QueryConfig) {
-    if (config.text?.includes(word)) act(this, ++count);
-    return query.call(this, config);
+  prototype.query = function (this: pg.Client, ...args: [pg.QueryConfig]) {
+    if (args[0].text?.includes(word)) act(this, ++count);
+    return query.apply(this, args);
   } as typeof prototype.query;
   try {
     await call();

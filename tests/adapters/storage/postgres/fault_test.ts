@@ -57,8 +57,8 @@ const cases = [
 for (const [what, read, create, errors] of cases) {
   test(`${what} is ${read} after a read, and ${create} after a create`, () => {
     for (const error of errors) {
-      for (const [changes, kind] of [[false, read], [true, create]] as const) {
-        const fault = statementFault("create pet", error, { changes });
+      for (const [commits, kind] of [[false, read], [true, create]] as const) {
+        const fault = statementFault("create pet", error, { commits });
         if (kind === "itself") assert.equal(fault, error);
         else {
           assert.ok(fault instanceof StorageError);

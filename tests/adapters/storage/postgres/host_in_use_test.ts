@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { connect, createServer, type Socket } from "node:net";
 import { mock, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
+import { setImmediate, setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
 import { hostInUse } from "../../../../adapters/storage/postgres/host_in_use.ts";
 import {
@@ -44,16 +44,17 @@ async function begin(hosts: Hosts, writable = true) {
     },
     (message) => moves.push(message),
   );
-  const faults = await server.look({ isLost: true });
+  const faults = await server.replace();
   return {
     ...{ server, asked, moves, faults },
     /** Looks when the next look is due, long after the last one. */
-    lookAt(hosts: Hosts, isLost: boolean) {
+    async lookAt(hosts: Hosts, isLost: boolean) {
       now = hosts;
       const clock = mock.method(performance, "now", () => 1e12);
-      const looking = server.look({ isLost });
+      const looking = isLost ? server.replace() : server.watch();
       clock.mock.restore();
-      return looking;
+      await looking;
+      await setImmediate(); // a watch ends by then, because the hosts answer at once
     },
   };
 }
@@ -120,7 +121,7 @@ test("other hosts are asked once a second at most, and why none of them is used 
   for (const [ms, expected] of [[999, ""], [1000, "bc"], [1999, ""]] as const) {
     time = ms;
     asked.length = 0;
-    const faults = await server.look({ isLost: true }) as readonly Error[];
+    const faults = await server.replace() as readonly Error[];
     assert.deepEqual(faults.map(({ message }) => message), reasons);
     assert.equal(asked.join(""), expected, `after ${ms} ms`);
   }
