@@ -4,9 +4,6 @@
  * `maxGroup` items wait they are sent at once, whatever their sizes, because on Node a turn may
  * take seconds. Nothing joins a group once it is sent, so a read sees all that was acknowledged
  * before it arrived.
- *
- * While operations arrive one at a time, as with one client, they do not wait for the end of their
- * turn, which would take up to a fifth of the processor time of a request.
  */
 
 import { setImmediate } from "node:timers";
@@ -17,10 +14,7 @@ import { closedError } from "./pet_database.ts";
 export interface GroupedOptions<Item, Result> {
   /** Names the operation in messages: `create pet`. */
   readonly action: string;
-  /**
-   * Runs a group. Results are in order. An `Error` fails only its item; a rejection fails every
-   * item.
-   */
+  /** Runs a group. Results are in order; an `Error` fails its own item, a rejection every item. */
   send(group: readonly Item[]): Promise<readonly (Result | Error)[]>;
   /** Waiting items with the same key are sent once. Default: each is sent. */
   readonly keyOf?: (item: Item) => unknown;
@@ -36,10 +30,7 @@ export interface GroupedOptions<Item, Result> {
   readonly maxUnderWay?: number;
   /** True if only items with the same key are worth waiting for. Default: any items are. */
   readonly gathersEqual?: boolean;
-  /**
-   * True if what arrives in the same turn as a group, even one with a single item, waits for the
-   * end of the turn.
-   */
+  /** True if a group counts as under way until its turn ends, however fast `send` is. */
   readonly onePerTurn?: boolean;
 }
 
@@ -63,15 +54,18 @@ const TICK = 20;
 const PATIENCE = 100;
 
 /**
- * After this many items in a row that no other joined, items are sent without waiting, until the
- * clock next reaches a multiple of `PATIENCE`.
+ * After a few items in a row that no other joined, as with one client, the next are sent without
+ * waiting for the end of their turn, which takes up to a fifth of the processor time of a request.
+ * After many, a few wait again.
  */
-const MAX_ALONE = 16;
+const FEW_ALONE = 16;
+const MANY_ALONE = 2048;
 
 /** Makes a queue in front of a database. */
 export function grouped<Item, Result>(
   options: GroupedOptions<Item, Result>,
 ): Grouped<Item, Result> {
+  type Group = readonly Waiting<Item, Result>[];
   const { action, send, maxGroup, maxQueue = 10_000, maxWait = 2000 } = options;
   const { maxUnderWay = 1, gathersEqual = false, onePerTurn = false } = options;
   const { keyOf = () => undefined, sizeOf = () => 1 } = options;
@@ -80,34 +74,30 @@ export function grouped<Item, Result>(
   /** The waiting items in order of arrival, and by key those that have one. */
   const queue: Waiting<Item, Result>[] = [];
   const byKey = new Map<unknown, Waiting<Item, Result>>();
-  /** Set if the queue will be sent at the end of this turn. */
-  let endOfTurn: ReturnType<typeof setImmediate> | undefined;
-  /** How many items in a row were not joined by another. */
+  /** How many items in a row were not joined by another, up to `MANY_ALONE`. */
   let alone = 0;
-  /** When each group under way was sent, by the clock; ascending. */
+  /** When each group under way was sent, by the clock. */
   const sentAt: number[] = [];
-  /**
-   * Time in ms, counted in ticks. A turn that takes a second is one tick, so it makes no item late.
-   */
+  /** Time in ms, in ticks. A turn that takes a second is one tick, so it makes no item late. */
   let clock = 0;
   let ticking: ReturnType<typeof setInterval> | undefined;
   /** Set by `close()`; resolved when nothing waits and nothing is under way. */
   let closing: PromiseWithResolvers<void> | undefined;
 
   /** Removes items from the queue, up to the first that is not wanted. */
-  function dequeue(isWanted: (next: Waiting<Item, Result>) => boolean) {
+  function dequeue(isWanted: (next: Waiting<Item, Result>) => boolean): Group {
     const end = queue.findIndex((next) => !isWanted(next));
     const taken = queue.splice(0, end < 0 ? queue.length : end);
     for (const { key } of taken) byKey.delete(key);
     return taken;
   }
 
-  async function sendGroup(
-    group: readonly Waiting<Item, Result>[],
-  ): Promise<void> {
+  async function sendGroup(group: Group): Promise<void> {
     const began = clock;
     sentAt.push(began);
-    alone = group.length > 1 && !gathersEqual ? 0 : alone + group.length;
+    alone = group.length > 1 && !gathersEqual
+      ? 0
+      : (alone + group.length) % MANY_ALONE;
     ticking ??= setInterval(tick, TICK);
     try {
       const results = await send(group.map(({ item }) => item));
@@ -120,17 +110,19 @@ export function grouped<Item, Result>(
     } catch (error) {
       for (const { reject } of group) reject(error);
     }
+    // What waits is sent at the end of the turn, with what still arrives in it.
+    if (onePerTurn || queue.length > 0) await new Promise(setImmediate);
     sentAt.splice(sentAt.indexOf(began), 1);
-    if (onePerTurn || queue.length > 0 || closing !== undefined) {
-      endOfTurn ??= setImmediate(sendGroups);
-    }
+    sendGroups();
   }
 
+  /** Sends what waits, unless two groups are under way that do not hang. */
   function sendGroups(): void {
-    endOfTurn = undefined;
-    while (queue.length > 0 && sentAt.length < maxUnderWay) {
-      // With two or more under way, another starts only once the second newest may hang.
-      if (clock - (sentAt.at(-2) ?? -Infinity) < PATIENCE) break;
+    const isPrompt = (began: number) => clock - began < PATIENCE;
+    while (
+      queue.length > 0 && sentAt.length < maxUnderWay &&
+      sentAt.filter(isPrompt).length < 2
+    ) {
       let sum = 0;
       sendGroup(dequeue(({ size }) => (sum += size) <= maxGroup));
     }
@@ -141,7 +133,6 @@ export function grouped<Item, Result>(
 
   function tick(): void {
     clock += TICK;
-    if (clock % PATIENCE === 0) alone = 0;
     const late = dequeue(({ since }) => clock - since > maxWait);
     for (const { reject } of late) reject(refusal(`waited ${maxWait} ms`));
     if (sentAt.length > 0) return sendGroups(); // some of them may hang now
@@ -162,21 +153,20 @@ export function grouped<Item, Result>(
       const size = Math.min(sizeOf(item), maxGroup);
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
       const own = { item, key, size, since: clock, promise, resolve, reject };
-      const isIdle = queue.length + sentAt.length === 0 && !endOfTurn;
-      if (isIdle && alone > MAX_ALONE) {
+      if (queue.length + sentAt.length === 0 && alone >= FEW_ALONE) {
         sendGroup([own]);
         return promise;
       }
       queue.push(own);
       if (key !== undefined) byKey.set(key, own);
       if (queue.length >= maxGroup) sendGroups();
-      else endOfTurn ??= setImmediate(sendGroups);
+      else if (queue.length === 1) setImmediate(sendGroups);
       return promise;
     },
 
     close() {
       closing ??= Promise.withResolvers();
-      endOfTurn ??= setImmediate(sendGroups);
+      sendGroups();
       return closing.promise;
     },
   };

@@ -109,19 +109,19 @@ test("grouped sends an item at once while nothing gathers, and gathers what foll
   await next;
 });
 
-test("grouped waits for others again 100 ms after nothing gathered", async (t) => {
-  const { pass } = stopClock(t);
+test("grouped waits for others again after 2,032 items that it sent at once", async () => {
   const queue = reads({ send: atOnce });
   const { run, sent } = queue;
   await sendAlone(queue);
-  for (let ms = 0; ms < 100; ms += 20) {
-    await run(1);
-    await pass(20);
+  let inARow = 1;
+  for (let isAtOnce = true; isAtOnce && inARow < 3000; inARow++) {
+    const answer = run(1);
+    isAtOnce = sent.length === inARow;
+    await answer;
   }
+  assert.equal(inARow - 1, 2032);
   sent.length = 0;
-  const items = [run(1), run(2)];
-  assert.deepEqual(sent, []);
-  await Promise.all(items);
+  await Promise.all([run(1), run(2)]);
   assert.deepEqual(sent, [[1, 2]]);
 });
 
@@ -132,6 +132,7 @@ test("grouped with gathersEqual waits as long as equal items arrive, and no long
   }
   assert.deepEqual(sent, Array(20).fill([1, 2]));
   for (let turn = 0; turn < 20; turn++) await Promise.all([run(1), run(2)]);
+  await nextTask(); // a group counts until its turn ends if others wait
   sent.length = 0;
   const last = run(1);
   assert.deepEqual(sent, [[1]]);
@@ -189,6 +190,18 @@ test("grouped with one group under way gathers for a turn; a full group goes at 
   assert.deepEqual(sent, [[1, 2]]);
   assert.deepEqual(await Promise.all(creates), [1, 2, 3]);
   assert.deepEqual(sent, [[1, 2], [3]]);
+});
+
+test("grouped sends what waits together with what arrives in the turn of an answer", async () => {
+  const { run, sent, answer, answerAll } = recorded();
+  const first = run(1);
+  await turns();
+  const others = [run(2)];
+  answer(0);
+  await first;
+  others.push(run(3));
+  await answerAll(others);
+  assert.deepEqual(sent, [[1], [2, 3]]);
 });
 
 test("grouped fails exactly the group that fails, and an item without a result", async () => {
