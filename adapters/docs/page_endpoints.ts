@@ -37,7 +37,7 @@ const HTML = "text/html; charset=utf-8";
 const CSS = "text/css; charset=utf-8";
 const JAVASCRIPT = "text/javascript; charset=utf-8";
 
-/** The package that the docs page is made for: the version counts, because parts of it are replaced. */
+/** The package that the docs page is made for, pinned because the page replaces parts of it. */
 export const SWAGGER_UI = "swagger-ui-dist@5.35.0";
 
 /** The files that the page loads: name, media type, and module specifier. */

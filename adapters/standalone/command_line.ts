@@ -80,7 +80,7 @@ export const IS_REMOTE: boolean = /^https?:/.test(import.meta.url);
 /** Runs Deno with nothing but npm. */
 const NPX_DENO = "npx -y deno@2.9.6";
 
-/** Names the command of Deno's tasks, for those who have Deno only through npx too. */
+/** Returns the command that runs Deno's tasks, even if Deno itself runs through npx. */
 export function taskCommand(deno: string): string {
   return /[\\/]_npx[\\/]/.test(deno) ? `${NPX_DENO} task` : "deno task";
 }
@@ -98,7 +98,7 @@ export const PROGRAM: string = IS_REMOTE
   ? TASK
   : `${parse(process.execPath).name} adapters/standalone/main.ts`; // bun or node
 
-/** The command for programs that are a task of their own in a clone: the sandbox, the judge. */
+/** The command for programs with their own task in a clone: the sandbox, the judge. */
 export const APART: string = IS_PACKAGE ? PROGRAM : TASK;
 
 /**
