@@ -36,8 +36,8 @@ import { traceLayer } from "./trace.ts";
 export interface Handler {
   (request: Request): Promise<Response>;
   /**
-   * The same service for adapters: it takes the part of a request that it reads and returns plain
-   * data, so that no `Request` and `Response` need be made.
+   * The same service for adapters. It accepts the part of a request that it reads and returns plain
+   * data, so that no `Request` and `Response` need to be made.
    */
   readonly answer: Service;
 }
@@ -230,7 +230,7 @@ export function toHandler(answer: Service): Handler {
     // A likely mistake: `app.use("/v1", handle)` passes Node's own request object.
     if (typeof request?.headers?.get !== "function") {
       throw new TypeError(
-        "handle takes a Request: on Node, mount toNodeListener(handle)",
+        "Cannot handle this request: it must be a Request; on Node, mount toNodeListener(handle)",
       );
     }
     return respond(answer, request, undefined);

@@ -29,11 +29,15 @@ export function guard(
       makeUrlSafe(request);
       const response = await handle(request);
       if (!(response instanceof Response) || response.type === "error") {
-        throw new TypeError("The fetch function did not return a Response");
+        throw new TypeError(
+          "Cannot answer: the fetch function did not return a Response",
+        );
       }
       for (const [name, value] of response.headers) {
         if (isFieldValue(value)) continue;
-        throw new TypeError(`The field ${name} has a control character`);
+        throw new TypeError(
+          `Cannot answer: the field ${name} has a control character`,
+        );
       }
       return response;
     } catch (error) {

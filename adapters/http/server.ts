@@ -77,7 +77,7 @@ export function readServeOptions(
 export function checkHandle(handle: unknown): void {
   if (typeof handle === "function") return;
   throw new TypeError(
-    `serve takes a fetch function, such as createHandler(…) makes, not ${typeof handle}`,
+    `Cannot serve this ${typeof handle}: serve takes a fetch function, such as createHandler(…) returns`,
   );
 }
 

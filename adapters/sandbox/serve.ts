@@ -1,4 +1,4 @@
-/** A sandbox on a port: `node:http` on Deno, Bun and Node alike. */
+/** Serves a sandbox on a port, with `node:http` on Deno, Bun and Node. */
 
 import { once } from "node:events";
 import {

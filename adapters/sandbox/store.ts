@@ -51,7 +51,7 @@ export interface SandboxOptions {
   readonly pets?: number | readonly NewPet[];
   /** The API key. Default: `test`. */
   readonly key?: string;
-  /** Delay before each answer, after the work, in ms: 0 to 2147483647. Default: 0. */
+  /** Delay before each answer, after the work, in ms: 0 to 2147483647. Default: none. */
   readonly delay?: number;
   /**
    * The maximum number of pets. Further creates are answered with 503, as on a full disk. Default:

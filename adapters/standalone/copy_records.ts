@@ -47,7 +47,7 @@ const DIFFERENT =
  */
 export async function copyAll(job: Job) {
   if (job.from.identity === job.to.identity) {
-    throw new ConfigError("FROM and TO are the same database");
+    throw new ConfigError("Cannot copy: FROM and TO are the same database");
   }
   try {
     // Both tables are compared before anything is written. A key may have been revoked since.
@@ -99,7 +99,7 @@ async function compare(
   const sides = await summarize("Comparing", table, target, job);
   if (sides.from.sha256 === sides.to.sha256) return { ...target, sides };
   throw new ConfigError(
-    `TO has ${table.plural} that FROM does not have. Nothing was changed: ` +
+    `Cannot copy: TO has ${table.plural} that FROM lacks. Nothing was changed: ` +
       "TO must be empty, or have only what an earlier copy of FROM wrote",
   );
 }

@@ -73,7 +73,9 @@ function serveOnDeno(): ServedModule {
 
     onListen({ hostname, port }) {
       if (hostname === undefined) {
-        reportAndExit(new Error("DENO_SERVE_ADDRESS must be a TCP address"));
+        reportAndExit(
+          new Error("Cannot read DENO_SERVE_ADDRESS: it must be a TCP address"),
+        );
       }
       server.greet({ hostname, port }).catch(reportAndExit);
     },

@@ -21,7 +21,9 @@ export function toPet(row: unknown): Pet {
   const [id, name, categoryId, code] = row as Row;
   const status = STATUSES[Number(code)];
   if (status === undefined) {
-    throw new RangeError(`Pet ${id} is stored with the unknown status ${code}`);
+    throw new RangeError(
+      `Cannot read pet ${id}: its stored status ${code} is unknown`,
+    );
   }
   return Object.freeze({ id, name, categoryId, status });
 }

@@ -64,7 +64,7 @@ export const internalError: Refusal = new Refusal(
 );
 
 /**
- * The answer if the storage could do nothing. The request can be sent again after so many seconds.
+ * The answer if the storage did nothing. The request can be sent again after `retryAfter` seconds.
  */
 export function unavailable(retryAfter: number): Refusal {
   return new Refusal(
@@ -104,7 +104,7 @@ export const shuttingDown: Refusal = new Refusal(
 export function quote(sent: string): string {
   const start = /^.{40}(?=.)/su.exec(sent);
   const text = start === null ? sent : `${start[0]}…`;
-  // JSON leaves DEL and the C1 controls as they are; a terminal that shows a log may act on them.
+  // JSON does not escape DEL and the C1 controls, which a terminal that shows a log may act on.
   return JSON.stringify(text).replace(
     /[\u007f-\u009f]/g,
     (control) => `\\u00${control.charCodeAt(0).toString(16)}`,

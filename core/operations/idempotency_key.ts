@@ -33,7 +33,7 @@ export function parseIdempotencyKey(header: string): string | Refusal {
 }
 
 /**
- * Makes the key that a storage keeps. Each API key has idempotency keys of its own, and the digest
+ * Makes the key that a storage keeps. Each API key has its own idempotency keys, and the digest
  * reveals neither key.
  */
 export async function storedKey(apiKey: string, key: string): Promise<string> {

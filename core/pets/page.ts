@@ -111,7 +111,9 @@ export function toPage(found: readonly Pet[], limit: number): Page {
  */
 export function nextPage({ limit, status }: PageRequest, last: PetId): string {
   if (!isInt64(last)) {
-    throw new RangeError(`The last id of a page must be an int64, not ${last}`);
+    throw new RangeError(
+      `Cannot list pets: the last id of a page must be an int64, not ${last}`,
+    );
   }
   const only = status === undefined ? "" : `&status=${status}`;
   return `limit=${limit}${only}&after=${last}`;

@@ -60,7 +60,7 @@ export function petId(value: bigint): PetId {
   if (typeof value === "bigint" && value >= 1n && value <= INT64_MAX) {
     return value as PetId;
   }
-  throw new RangeError(`A pet id is from 1 to ${INT64_MAX}, not ${value}`);
+  throw new RangeError(`A pet id must be from 1 to ${INT64_MAX}, not ${value}`);
 }
 
 /** Reads a {@linkcode PetId} in canonical decimal form; `undefined` if no pet can have it. */
@@ -118,6 +118,8 @@ function assertPet({ id, name, categoryId, status }: Pet): void {
     typeof id !== "bigint" || typeof name !== "string" ||
     typeof categoryId !== "bigint" || typeof status !== "string"
   ) {
-    throw new TypeError("The storage returned something that is not a Pet");
+    throw new TypeError(
+      "Cannot write pet: the storage returned something that is not a Pet",
+    );
   }
 }

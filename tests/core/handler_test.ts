@@ -173,7 +173,8 @@ test("handle answers 500 if a storage returns anything but a pet or a page", asy
     assert.ok(told.length === 1 && told[0] instanceof Error);
     all.add(`${told[0]}`);
   }
-  const noPet = "TypeError: The storage returned something that is not a Pet";
+  const noPet =
+    "TypeError: Cannot write pet: the storage returned something that is not a Pet";
   assert.ok(all.has(noPet), [...all].join("\n"));
 });
 
@@ -207,7 +208,7 @@ test("handle throws at once if it was mounted as a listener of Node", () => {
   const request = { method: "GET", url: "/v1/pets", headers: {} };
   assert.throws(() => handleService().fetch(request as unknown as Request), {
     name: "TypeError",
-    message: /^handle takes a Request: on Node, mount toNodeListener/,
+    message: /^Cannot handle this request: .*; on Node, mount toNodeListener/,
   });
 });
 

@@ -79,7 +79,9 @@ export async function serve(
   // `close` needs Node's internals, and would not work on Bun 1.4. Can go if the contract of
   // tests/adapters/http/fetch_server_test.ts passes there with this `serve`.
   if ("Bun" in globalThis) {
-    throw new TypeError("On Bun, use serve of @petstore/service/bun");
+    throw new TypeError(
+      "Cannot serve on Bun: use serve of @petstore/service/bun",
+    );
   }
   const server = createFetchServer(handle, onError, options);
   const close = closer(server);

@@ -66,7 +66,7 @@ export function isFatal(error: unknown): boolean {
   return [IOERR, CORRUPT, NOTADB].includes(resultCode(error));
 }
 
-/** Returns true if the file, or one beside it, could not be opened or written. */
+/** Returns true if the file, its log or its index could not be opened or written. */
 export function isAccessFault(error: unknown): boolean {
   return [CANTOPEN, READONLY].includes(resultCode(error));
 }

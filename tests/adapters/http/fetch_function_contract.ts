@@ -95,7 +95,7 @@ export function fetchFunctionContract(
     assert.equal((await wire.answer()).body, "hello world");
   });
 
-  const NONE = /^The fetch function did not return a Response$/;
+  const NONE = /^Cannot answer: the fetch function did not return a Response$/;
   const USED = /already used|consumed|^ReadableStream is locked$/;
   const failures: readonly (readonly [string, RegExp, FetchFunction])[] = [
     ["throws", /secret/, () => {

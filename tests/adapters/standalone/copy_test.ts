@@ -325,7 +325,7 @@ for (const [way, places] of Object.entries(WAYS)) {
       await assert.rejects(
         copy([from, to]),
         new ConfigError(
-          `TO has ${what} that FROM does not have. Nothing was changed: ` +
+          `Cannot copy: TO has ${what} that FROM lacks. Nothing was changed: ` +
             "TO must be empty, or have only what an earlier copy of FROM wrote",
         ),
       );

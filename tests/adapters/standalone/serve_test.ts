@@ -167,6 +167,9 @@ testUnless(RUNTIME !== "deno" && "only deno serve takes it")(
     const address = `unix:${join(newFolder(t), "socket")}`;
     const env = { DATABASE_URL: "memory:", DENO_SERVE_ADDRESS: address };
     const started = startServe(t, { env });
-    await assert.rejects(started, /DENO_SERVE_ADDRESS must be a TCP address/);
+    await assert.rejects(
+      started,
+      /DENO_SERVE_ADDRESS: it must be a TCP address/,
+    );
   },
 );

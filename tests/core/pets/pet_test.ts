@@ -16,7 +16,7 @@ test("petId takes 1 to 2^63 - 1 and throws a RangeError for the rest", () => {
   for (const value of [0n, -1n, INT64_MAX + 1n]) {
     assert.throws(() => petId(value), {
       name: "RangeError",
-      message: `A pet id is from 1 to 9223372036854775807, not ${value}`,
+      message: `A pet id must be from 1 to 9223372036854775807, not ${value}`,
     });
   }
 });

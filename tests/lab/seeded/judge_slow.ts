@@ -132,7 +132,7 @@ test("the judge takes the key from PETSTORE_KEY, and prints JSON", async (t) => 
 test("the judge refuses what it cannot judge, in a sentence", async () => {
   const local = `http://127.0.0.1:${await freePort()}/v1`;
   const wrong: [code: number, RegExp, ...args: string[]][] = [
-    [2, /takes one address/, "localhost", ...KEY],
+    [2, /takes a whole http/, "localhost", ...KEY],
     [2, /PETSTORE_KEY, or --key KEY/, local],
     [2, /--category is an int64/, local, ...KEY, "--category", "x"],
     [2, /--only can be spec/, local, ...KEY, "--only", "x"],
