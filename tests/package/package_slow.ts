@@ -238,6 +238,13 @@ test("Node keeps the compiled program, and npx, bunx and pnpm dlx run it", async
   }
 });
 
+test("the README's command that lists the commands is not npm's own", async () => {
+  const readme = readFileSync(join(full, PACKAGE, "README.md"), "utf8");
+  const [, command = ""] = /^`(npx [^`]+)` lists the commands/m.exec(readme) ??
+    [];
+  assert.match(await sh(command, full), /^The pet store service\./);
+});
+
 test("the package's sandbox starts on Node and Bun, and ends with its standard input", async () => {
   for (const command of ["node", "bun"]) {
     const start = `${command} ${BIN} sandbox --with-stdin --quiet < /dev/null`;
