@@ -26,11 +26,9 @@
  * @module
  */
 
-export {
-  createHandler,
-  type Handler,
-  type HandlerOptions,
-} from "./core/handler.ts";
+export { createHandler } from "./core/handler.ts";
+export type { Handler } from "./core/http/fetch_handler.ts";
+export type { HandlerOptions } from "./core/handler.ts";
 export type { RateLimitResult } from "./core/service.ts";
 
 export type {
@@ -43,7 +41,7 @@ export type {
 } from "./core/http/message.ts";
 export type { ErrorBody } from "./core/http/refusal.ts";
 export { openApi } from "./core/operations/operations.ts";
-export type { JsonObject } from "./core/openapi/json_object.ts";
+export type { JsonObject } from "./core/openapi/schemas.ts";
 
 export {
   type Pet,

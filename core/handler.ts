@@ -1,17 +1,10 @@
-/**
- * The service as a fetch function, its options, and a second form of it, for adapters without
- * `Request` and `Response`.
- */
+/** Makes the service from its options. */
 
 import { parseBaseUrl } from "./http/base_url.ts";
 import { DEFAULT_LIMITS } from "./http/body.ts";
 import { corsLayer } from "./http/cors.ts";
-import {
-  type Service,
-  type ServiceRequest,
-  toResponse,
-} from "./http/message.ts";
-import { webBody } from "./http/web_body.ts";
+import type { ServiceRequest } from "./http/message.ts";
+import { type Handler, toHandler } from "./http/fetch_handler.ts";
 import type { VerifiedKey } from "./keys/api_keys.ts";
 import { checkRuntime } from "./json.ts";
 import type { Endpoint } from "./operations/operation.ts";
@@ -28,20 +21,6 @@ import {
   type ServiceOptions,
 } from "./service.ts";
 import { traceLayer } from "./trace.ts";
-
-/**
- * The service as a fetch function. It never rejects, and ignores further arguments, which Deno,
- * Next.js and Workers pass.
- */
-export interface Handler {
-  (request: Request): Promise<Response>;
-  /**
-   * The same service for adapters. It accepts the part of a request that it reads and returns plain
-   * data, so that no `Request` and `Response` need to be made.
-   */
-  readonly answer: Service;
-}
-
 /** Settings of {@linkcode createHandler}, where an example shows them. */
 export interface HandlerOptions {
   /** Keeps the pets. */
@@ -222,34 +201,4 @@ export function readHandlerOptions(options: HandlerOptions): ServiceOptions {
     rateLimit,
     onError,
   };
-}
-
-/** Makes the fetch function of a service. */
-export function toHandler(answer: Service): Handler {
-  function handle(request: Request): Promise<Response> {
-    // A likely mistake: `app.use("/v1", handle)` passes Node's own request object.
-    if (typeof request?.headers?.get !== "function") {
-      throw new TypeError(
-        "Cannot handle this request: it must be a Request; on Node, mount toNodeListener(handle)",
-      );
-    }
-    return respond(answer, request, undefined);
-  }
-  return Object.assign(handle, { answer });
-}
-
-/** Answers a `Request` with a `Response`. */
-export function respond(
-  service: Service,
-  request: Request,
-  connection: unknown,
-): Promise<Response> {
-  return service(request, connection, webBody(request))
-    .then((answer) => toResponse(answer, request.method));
-}
-
-/** Tells whether a function is a {@linkcode Handler}, perhaps of another copy of this package. */
-export function isHandler(handle: unknown): handle is Handler {
-  return typeof handle === "function" && "answer" in handle &&
-    typeof handle.answer === "function";
 }

@@ -3,11 +3,11 @@
  * one place.
  */
 
-import { isFieldValue } from "./http/field_value.ts";
 import {
   type Answer,
   CONNECTION_FIELDS,
   type Fields,
+  isFieldValue,
   JSON_HEADERS,
   type Service,
   type ServiceRequest,

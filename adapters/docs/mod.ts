@@ -11,7 +11,7 @@
 import { toResponse } from "../../core/http/message.ts";
 import { Refusal } from "../../core/http/refusal.ts";
 import { createRouter } from "../../core/http/router.ts";
-import { webBody } from "../../core/http/web_body.ts";
+import { webBody } from "../../core/http/fetch_handler.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
 import { createPipeline } from "../../core/service.ts";

@@ -1,8 +1,7 @@
 /** Makes fetch functions behave on Deno and Bun as they do on Node. */
 
-import { isHandler, respond } from "../../core/handler.ts";
-import { isFieldValue } from "../../core/http/field_value.ts";
-import { toResponse } from "../../core/http/message.ts";
+import { isHandler, respond } from "../../core/http/fetch_handler.ts";
+import { isFieldValue, toResponse } from "../../core/http/message.ts";
 import { internalError } from "../../core/http/refusal.ts";
 import { noTunnel } from "../../core/http/target.ts";
 import { report } from "../../core/report.ts";

@@ -2,8 +2,12 @@
 
 import * as v from "valibot";
 import { parseBaseUrl } from "../../core/http/base_url.ts";
-import { isFieldValue } from "../../core/http/field_value.ts";
-import type { Answer, ErrorCode, Fields } from "../../core/http/message.ts";
+import {
+  type Answer,
+  type ErrorCode,
+  type Fields,
+  isFieldValue,
+} from "../../core/http/message.ts";
 import { ERROR_STATUS, Refusal } from "../../core/http/refusal.ts";
 import { missingKey } from "../../core/keys/authenticate.ts";
 import { getPet } from "../../core/operations/get_pet.ts";

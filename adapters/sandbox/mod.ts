@@ -7,7 +7,7 @@
  */
 
 import { toResponse } from "../../core/http/message.ts";
-import { webBody } from "../../core/http/web_body.ts";
+import { webBody } from "../../core/http/fetch_handler.ts";
 import { checkIntegers, checkNames } from "../../core/options.ts";
 import type { Fault } from "./fault.ts";
 import type { RecordedRequest } from "./journal.ts";

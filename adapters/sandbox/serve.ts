@@ -7,7 +7,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { toHandler } from "../../core/handler.ts";
+import { toHandler } from "../../core/http/fetch_handler.ts";
 import type { Service } from "../../core/http/message.ts";
 import { isHost, noTunnel } from "../../core/http/target.ts";
 import { clientErrorListener, refuse } from "../http/node/client_error.ts";

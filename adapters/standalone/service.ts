@@ -1,6 +1,6 @@
 /** The standalone service, put together from a configuration. */
 
-import { toHandler } from "../../core/handler.ts";
+import { toHandler } from "../../core/http/fetch_handler.ts";
 import { parseBaseUrl } from "../../core/http/base_url.ts";
 import { JSON_HEADERS } from "../../core/http/message.ts";
 import { anyOf, apiKeys } from "../../core/keys/api_keys.ts";

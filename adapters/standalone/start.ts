@@ -2,7 +2,7 @@
 
 import process from "node:process";
 import { inspect } from "node:util";
-import { toHandler } from "../../core/handler.ts";
+import { toHandler } from "../../core/http/fetch_handler.ts";
 import { parseArguments, PROGRAM, UsageError } from "./command_line.ts";
 import { check, readConfig, readHost, readPort, SETTINGS } from "./config.ts";
 import { giveBackPermissions } from "./open_storage.ts";

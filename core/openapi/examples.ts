@@ -3,7 +3,7 @@
  * store.
  */
 
-import type { JsonObject } from "./json_object.ts";
+import type { JsonObject } from "./schemas.ts";
 
 /** An integer that `JSON.parse` rounds. `JSON.stringify` writes this object as the number. */
 const BIG = rawNumber("9007199254740993");

@@ -8,7 +8,7 @@ import {
   unavailable,
 } from "../http/refusal.ts";
 import { missingKey } from "../keys/authenticate.ts";
-import type { JsonObject } from "./json_object.ts";
+import type { JsonObject } from "./schemas.ts";
 
 /** The header fields that several responses have. */
 export const headers: JsonObject = {

@@ -7,7 +7,18 @@ import { ERROR_STATUS } from "../http/refusal.ts";
 import { MAX_NAME_LENGTH } from "../name.ts";
 import { MAX_LIMIT } from "../pets/page.ts";
 import { PET_STATUSES } from "../pets/pet.ts";
-import type { JsonObject } from "./json_object.ts";
+
+/** A JSON object. Arrays in it contain no arrays. */
+export interface JsonObject {
+  /** A member. */
+  readonly [name: string]:
+    | string
+    | number
+    | boolean
+    | null
+    | JsonObject
+    | readonly (string | number | JsonObject)[];
+}
 
 const CODES = Object.keys(ERROR_STATUS);
 

@@ -4,7 +4,7 @@ import { notJson, readText } from "../http/body.ts";
 import { type Answer, jsonAnswer } from "../http/message.ts";
 import { Refusal } from "../http/refusal.ts";
 import { parseWithInt64 } from "../json.ts";
-import type { JsonObject } from "../openapi/json_object.ts";
+import type { JsonObject } from "../openapi/schemas.ts";
 import { newPetExamples, petExamples } from "../openapi/examples.ts";
 import { json, refused } from "../openapi/responses.ts";
 import { parseNewPet } from "../pets/new_pet.ts";

@@ -1,6 +1,6 @@
 /** `getOpenApi`: `GET /openapi.json`, the document itself. */
 
-import type { JsonObject } from "../openapi/json_object.ts";
+import type { JsonObject } from "../openapi/schemas.ts";
 import { json, refused } from "../openapi/responses.ts";
 import type { Operation } from "./operation.ts";
 

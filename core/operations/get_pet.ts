@@ -3,7 +3,7 @@
 import type { BaseUrl } from "../http/base_url.ts";
 import { type Answer, type Fields, jsonAnswer } from "../http/message.ts";
 import { quote, Refusal } from "../http/refusal.ts";
-import type { JsonObject } from "../openapi/json_object.ts";
+import type { JsonObject } from "../openapi/schemas.ts";
 import { petExamples } from "../openapi/examples.ts";
 import { headerRefs, json, refused } from "../openapi/responses.ts";
 import { parsePetId, petToJson } from "../pets/pet.ts";

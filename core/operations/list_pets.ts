@@ -2,7 +2,7 @@
 
 import { type Answer, jsonAnswer } from "../http/message.ts";
 import { Refusal } from "../http/refusal.ts";
-import type { JsonObject } from "../openapi/json_object.ts";
+import type { JsonObject } from "../openapi/schemas.ts";
 import { petsExamples } from "../openapi/examples.ts";
 import { json, refused } from "../openapi/responses.ts";
 import {

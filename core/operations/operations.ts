@@ -3,7 +3,7 @@
 import { parseBaseUrl } from "../http/base_url.ts";
 import { DEFAULT_LIMITS } from "../http/body.ts";
 import { openApiDocument } from "../openapi/document.ts";
-import type { JsonObject } from "../openapi/json_object.ts";
+import type { JsonObject } from "../openapi/schemas.ts";
 import { createPet } from "./create_pet.ts";
 import { getOpenApi } from "./get_openapi.ts";
 import { getPet } from "./get_pet.ts";

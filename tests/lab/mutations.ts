@@ -244,7 +244,7 @@ export const COVERED: Readonly<Record<string, string>> = {
   "imports_test.ts": "mod.ts",
 
   "core/handler_contract_test.ts": "core/service.ts",
-  "core/http/body_test.ts": "core/http/web_body.ts",
+  "core/http/body_test.ts": "core/http/fetch_handler.ts",
   "core/keys/api_keys_test.ts": "core/sha256.ts",
   "laws/issued_key_test.ts": "core/keys/key_form.ts",
   "laws/exchanges_test.ts": "core/http/message.ts core/http/refusal.ts",
@@ -253,13 +253,11 @@ export const COVERED: Readonly<Record<string, string>> = {
   "core/openapi/openapi_test.ts": "core/openapi/document.ts",
   "core/pets/new_pet_test.ts": "core/name.ts",
   "core/handler_test.ts": "core/options.ts core/report.ts",
-  "core/rate_limit_test.ts": "core/http/field_value.ts",
 
   "adapters/http/fetch_server_test.ts":
     "adapters/http/bun/mod.ts adapters/http/node/mod.ts adapters/http/guard.ts",
   "adapters/http/node/node_test.ts":
     "adapters/http/node/client_error.ts adapters/http/node/exchange.ts adapters/http/node/listener.ts adapters/http/node/send.ts adapters/http/node/unread_body.ts",
-  "adapters/http/node/body_test.ts": "adapters/http/node/headers.ts",
   "adapters/client/http_test.ts":
     "adapters/client/client.ts adapters/client/mod.ts",
   "adapters/docs/docs_test.ts":

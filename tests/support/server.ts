@@ -6,7 +6,7 @@ import type { ServeOptions, Server } from "../../adapters/http/server.ts";
 import { readConfig } from "../../adapters/standalone/config.ts";
 import { openService } from "../../adapters/standalone/service.ts";
 import { loadServe } from "../../adapters/standalone/start.ts";
-import type { Handler } from "../../core/handler.ts";
+import type { Handler } from "../../core/http/fetch_handler.ts";
 import type { OpenService } from "../contract/ask.ts";
 import { atEnd } from "./at_end.ts";
 import { portOf } from "./process.ts";

@@ -3,8 +3,7 @@
 import { cutShort, late, Pieces, readBefore } from "../../../core/http/body.ts";
 import type { BodyLimits } from "../../../core/http/message.ts";
 import type { Refusal } from "../../../core/http/refusal.ts";
-import type { Exchange, NodeMessage } from "./exchange.ts";
-import { findField } from "./headers.ts";
+import { type Exchange, findField, type NodeMessage } from "./exchange.ts";
 
 /** Tells whether bytes follow the header (RFC 9112 §6.3, RFC 9113 §8.1). */
 export function announcesBody(req: NodeMessage): boolean {

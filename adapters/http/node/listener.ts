@@ -1,7 +1,7 @@
 /** Turns a handler into a request listener of Node's `http.Server`. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Handler, isHandler } from "../../../core/handler.ts";
+import { type Handler, isHandler } from "../../../core/http/fetch_handler.ts";
 import type { Answer } from "../../../core/http/message.ts";
 import { internalError } from "../../../core/http/refusal.ts";
 import { checkFunction, checkNames } from "../../../core/options.ts";
@@ -10,8 +10,7 @@ import { requestUrl, STAND_IN_HOST } from "../request_url.ts";
 import type { ServeOptions } from "../server.ts";
 import { readBody } from "./body.ts";
 import { badRequest } from "./client_error.ts";
-import type { Exchange } from "./exchange.ts";
-import { findField } from "./headers.ts";
+import { type Exchange, findField } from "./exchange.ts";
 import { queueResponse } from "./pipeline.ts";
 import { send } from "./send.ts";
 

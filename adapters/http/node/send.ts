@@ -2,8 +2,7 @@
 
 import { Buffer } from "node:buffer";
 import { type Answer, CONNECTION_FIELDS } from "../../../core/http/message.ts";
-import type { Exchange } from "./exchange.ts";
-import { findField } from "./headers.ts";
+import { type Exchange, findField } from "./exchange.ts";
 import { endLater, isTooMuch, limitRest } from "./unread_body.ts";
 
 /** The fields that the server sets itself: those for the end of the body and for the connection. */

@@ -6,8 +6,7 @@
 
 import type { IncomingMessage } from "node:http";
 import { announcesBody } from "./body.ts";
-import type { Exchange } from "./exchange.ts";
-import { findField } from "./headers.ts";
+import { type Exchange, findField } from "./exchange.ts";
 
 /**
  * How much of an unwanted body is read, in bytes. If there is more, the connection is not reused.

@@ -7,7 +7,7 @@ import {
   type ClientOptions,
   createClient,
 } from "../../../adapters/client/mod.ts";
-import { toHandler } from "../../../core/handler.ts";
+import { toHandler } from "../../../core/http/fetch_handler.ts";
 import type { Service } from "../../../core/http/message.ts";
 import { placeExample } from "../../support/examples.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";

@@ -4,7 +4,7 @@ import { serve as serveOnBun } from "../../../adapters/http/bun/mod.ts";
 import { serve as serveOnDeno } from "../../../adapters/http/deno/mod.ts";
 import { serve as serveOnNode } from "../../../adapters/http/node/mod.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
-import { toHandler } from "../../../core/handler.ts";
+import { toHandler } from "../../../core/http/fetch_handler.ts";
 import { fetchFunctionContract } from "./fetch_function_contract.ts";
 import { serverContract } from "./server_contract.ts";
 import { atEnd } from "../../support/at_end.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ServeOptions, Server } from "../../../adapters/http/server.ts";
-import { type Handler, toHandler } from "../../../core/handler.ts";
+import { type Handler, toHandler } from "../../../core/http/fetch_handler.ts";
 import type { Answer, Service } from "../../../core/http/message.ts";
 import { Refusal } from "../../../core/http/refusal.ts";
 import { parseTarget } from "../../../core/http/target.ts";

@@ -4,7 +4,7 @@ import { createApp } from "../../../adapters/standalone/app.ts";
 import type { RequestLine } from "../../../adapters/standalone/log.ts";
 import { Metrics } from "../../../adapters/standalone/metrics.ts";
 import { createRateLimiter } from "../../../adapters/standalone/rate_limit.ts";
-import { toHandler } from "../../../core/handler.ts";
+import { toHandler } from "../../../core/http/fetch_handler.ts";
 import { memoryStorage, type PetStorage } from "../../../mod.ts";
 
 function open(storage: PetStorage = memoryStorage()) {

@@ -18,7 +18,7 @@ import { Client } from "pg";
 import { Metrics } from "../../../adapters/standalone/metrics.ts";
 import { shuttingDown } from "../../../core/http/refusal.ts";
 import type { Service } from "../../../core/http/message.ts";
-import { webBody } from "../../../core/http/web_body.ts";
+import { webBody } from "../../../core/http/fetch_handler.ts";
 import { createHandler } from "../../../core/handler.ts";
 import { apiKeys, memoryStorage, StorageError } from "../../../mod.ts";
 import { RUNTIME, skipping, testUnless } from "../../support/runtime.ts";

@@ -6,7 +6,7 @@ import {
   readText as readTextBy,
 } from "../../../core/http/body.ts";
 import type { BodyLimits } from "../../../core/http/message.ts";
-import { webBody } from "../../../core/http/web_body.ts";
+import { webBody } from "../../../core/http/fetch_handler.ts";
 import { fc, runs } from "../../support/property.ts";
 
 const LIMITS = { maxBodyBytes: 100, bodyTimeout: 10_000 };

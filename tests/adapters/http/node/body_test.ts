@@ -1,6 +1,6 @@
 /** Bodies of requests, as Node's adapter reads them. */
 import assert from "node:assert/strict";
-import { toHandler } from "../../../../core/handler.ts";
+import { toHandler } from "../../../../core/http/fetch_handler.ts";
 import type { Answer, Service } from "../../../../core/http/message.ts";
 import { echo, ok, readAll, speak, testOnNode as test } from "./on_node.ts";
 import { rawRequest } from "../../../support/wire.ts";

@@ -7,7 +7,7 @@ import {
   type Http2Server,
 } from "node:http2";
 import type { TestContext } from "node:test";
-import { toHandler } from "../../../../core/handler.ts";
+import { toHandler } from "../../../../core/http/fetch_handler.ts";
 import { toNodeListener } from "../../../../adapters/http/node/mod.ts";
 import { LINGER } from "../../../../adapters/http/node/unread_body.ts";
 import { atEnd } from "../../../support/at_end.ts";

@@ -12,7 +12,10 @@ import {
   toNodeListener,
 } from "../../../../adapters/http/node/mod.ts";
 import { memoryStorage, type ServiceRequest } from "../../../../mod.ts";
-import { type Handler, toHandler } from "../../../../core/handler.ts";
+import {
+  type Handler,
+  toHandler,
+} from "../../../../core/http/fetch_handler.ts";
 import {
   echo,
   ok,

@@ -9,7 +9,7 @@ import {
   type NodeServeOptions,
   serve,
 } from "../../../../adapters/http/node/mod.ts";
-import { toHandler } from "../../../../core/handler.ts";
+import { toHandler } from "../../../../core/http/fetch_handler.ts";
 import type { Answer, ReadBody } from "../../../../core/http/message.ts";
 import {
   apiKeys,

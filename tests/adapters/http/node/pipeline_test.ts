@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import process from "node:process";
-import { toHandler } from "../../../../core/handler.ts";
+import { toHandler } from "../../../../core/http/fetch_handler.ts";
 import { memoryStorage } from "../../../../mod.ts";
 import { ok, pets, speak, streamOf, testOnNode as test } from "./on_node.ts";
 import { GET } from "../stage.ts";

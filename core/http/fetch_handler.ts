@@ -1,4 +1,7 @@
-/** Reads the body of a web `Request`, the kind that Deno, Bun, Workers and browsers have. */
+/**
+ * The service as a fetch function, and how it reads the body of a web `Request`, the kind that
+ * Deno, Bun, Workers and browsers have.
+ */
 
 import {
   cutShort,
@@ -8,8 +11,56 @@ import {
   readBefore,
   tooLarge,
 } from "./body.ts";
-import type { BodyLimits, ReadBody } from "./message.ts";
+import {
+  type BodyLimits,
+  type ReadBody,
+  type Service,
+  toResponse,
+} from "./message.ts";
 import type { Refusal } from "./refusal.ts";
+
+/**
+ * The service as a fetch function. It never rejects, and ignores further arguments, which Deno,
+ * Next.js and Workers pass.
+ */
+export interface Handler {
+  (request: Request): Promise<Response>;
+  /**
+   * The same service for adapters. It accepts the part of a request that it reads and returns plain
+   * data, so that no `Request` and `Response` need to be made.
+   */
+  readonly answer: Service;
+}
+
+/** Makes the fetch function of a service. */
+export function toHandler(answer: Service): Handler {
+  function handle(request: Request): Promise<Response> {
+    // A likely mistake: `app.use("/v1", handle)` passes Node's own request object.
+    if (typeof request?.headers?.get !== "function") {
+      throw new TypeError(
+        "Cannot handle this request: it must be a Request; on Node, mount toNodeListener(handle)",
+      );
+    }
+    return respond(answer, request, undefined);
+  }
+  return Object.assign(handle, { answer });
+}
+
+/** Answers a `Request` with a `Response`. */
+export function respond(
+  service: Service,
+  request: Request,
+  connection: unknown,
+): Promise<Response> {
+  return service(request, connection, webBody(request))
+    .then((answer) => toResponse(answer, request.method));
+}
+
+/** Tells whether a function is a {@linkcode Handler}, perhaps of another copy of this package. */
+export function isHandler(handle: unknown): handle is Handler {
+  return typeof handle === "function" && "answer" in handle &&
+    typeof handle.answer === "function";
+}
 
 /**
  * A body that arrived with the header can be read after this many microtasks, so it needs no timer:
