@@ -4,14 +4,13 @@
  * - In use: it reads and writes.
  * - Its main file is missing or replaced: it reads the old file and refuses to write, until the old
  *   file is back.
- * - Its log or index is lost: it saves the log, keeps all other processes from writing, and
- *   continues to read. It refuses to write until a restart. If it cannot keep the others out, it
- *   closes.
+ * - Its log, or the index of the log, is lost: it reads, and refuses to write until a restart. What
+ *   the log held is moved into the main file, and a lock keeps all other processes from writing.
+ *   If it cannot get that lock while they write with a new index, it closes.
  * - The disk failed: it continues to read, and refuses to write until a restart.
  * - Closed.
  */
 
-import { existsSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { clearInterval, setInterval } from "node:timers";
 import { setTimeout as delay } from "node:timers/promises";
@@ -21,6 +20,7 @@ import { fault, isBusy, storageFault } from "./fault.ts";
 import {
   CHECK_INTERVAL,
   type FileProblem,
+  type WatchedFile,
   WatchedFiles,
 } from "./watched_files.ts";
 
@@ -33,9 +33,10 @@ export class SqliteFile {
   /** How long to wait for other processes that lock the file, in ms. */
   readonly #lockTimeout: number;
   readonly #files: WatchedFiles;
-  readonly #checking: ReturnType<typeof setInterval>;
+  readonly #checks: ReturnType<typeof setInterval>;
   /** What the last check found. */
   #problem: FileProblem | undefined;
+  /** True once all that a lost log held is in the main file. */
   #isLogSaved = false;
   /** True once a lock keeps other processes from writing with a new log or index. */
   #areOthersLockedOut = false;
@@ -48,8 +49,8 @@ export class SqliteFile {
     this.#connection = new Connection(db);
     this.#lockTimeout = lockTimeout;
     this.#files = new WatchedFiles(path);
-    const check = () => this.#checkAndProtect();
-    this.#checking = setInterval(check, CHECK_INTERVAL).unref();
+    const check = () => this.#checkFiles();
+    this.#checks = setInterval(check, CHECK_INTERVAL).unref();
   }
 
   /** Prepares a statement that returns rows as arrays and integers as `bigint`. */
@@ -102,9 +103,9 @@ export class SqliteFile {
     this.#assertOpen(action);
     const done = this.#attempt(action, () => {
       // While there is no problem, the timer checks often enough.
-      if (this.#problem !== undefined) this.#assertInPlace(action);
+      if (this.#problem !== undefined) this.#assertFilesInPlace(action);
       const result = this.#connection.transact(action, work);
-      this.#assertKept(action);
+      this.#assertCommitKept(action);
       return result;
     });
     // Without the results, which would be kept for ever.
@@ -121,7 +122,7 @@ export class SqliteFile {
       throw fault("unavailable", action, "the table pets is missing");
     }
     this.#connection.assertUndamaged(action);
-    this.#assertInPlace(action);
+    this.#assertFilesInPlace(action);
   }
 
   /** Finishes the writes under way and closes the file. */
@@ -136,31 +137,30 @@ export class SqliteFile {
 
   #assertOpen(action: string): void {
     if (this.#closing !== undefined) throw closedError(action);
-    if (!this.#connection.isOpen) this.#assertInPlace(action);
+    // It also closes itself because of a problem, which this throws.
+    if (!this.#connection.isOpen) this.#assertFilesInPlace(action);
   }
 
-  #assertInPlace(action: string): void {
-    const problem = this.#checkAndProtect();
-    if (problem === undefined) return;
-    throw fault("unavailable", action, problem.message);
+  #assertFilesInPlace(action: string): void {
+    this.#checkFiles();
+    if (this.#problem === undefined) return;
+    throw fault("unavailable", action, this.#problem.message);
   }
 
   /** @throws {StorageError} `outcome_unknown` if the last commit may be in a file that is gone. */
-  #assertKept(action: string): void {
+  #assertCommitKept(action: string): void {
     if (this.#files.arePathsTaken()) return;
-    const problem = this.#checkAndProtect();
-    if (problem === undefined || this.#isLogSaved) return;
-    throw fault("outcome_unknown", action, problem.message);
+    this.#checkFiles();
+    // If the log is saved, so is the commit, which was in it.
+    if (this.#problem === undefined || this.#isLogSaved) return;
+    throw fault("outcome_unknown", action, this.#problem.message);
   }
 
   /** Finds out what is wrong with the files. If the log or its index is lost, protects the pets. */
-  #checkAndProtect(): FileProblem | undefined {
-    if (!this.#connection.isOpen) return this.#problem;
+  #checkFiles(): void {
+    if (!this.#connection.isOpen) return; // The problem that closed it stays.
     this.#problem = this.#files.findProblem();
-    if (this.#problem?.kind === "log or index") {
-      this.#protect(this.#problem.path);
-    }
-    return this.#problem;
+    if (this.#problem?.lost !== undefined) this.#protect(this.#problem.lost);
   }
 
   /**
@@ -169,24 +169,29 @@ export class SqliteFile {
    * files at the paths (its document Write-Ahead Logging, "The WAL File"). What fails here is
    * retried at the next check. Tested by tests/adapters/storage/sqlite/watched_files_test.ts.
    */
-  #protect(lostPath: string): void {
+  #protect(lost: WatchedFile): void {
     // If another file is in its place, others may have written to it: their pages would mix with
     // ours.
-    const mustSave = !this.#isLogSaved && !existsSync(lostPath);
+    const mustSave = !this.#isLogSaved && lost.state() === "missing";
     if (this.#areOthersLockedOut && !mustSave) return;
     this.#connection.rollBack(); // SQLite saves no log inside a transaction, such as the lock.
     if (mustSave) this.#isLogSaved = this.#connection.saveLog();
-    const index = this.#files.index.state();
-    this.#areOthersLockedOut = this.#connection.lockOthersOut("file") ||
-      index === "in place" && this.#connection.lockOthersOut("writes");
-    // While the index is missing nobody writes with a new one, and the next check retries.
-    if (this.#areOthersLockedOut || index !== "replaced") return;
-    this.#closeConnection(); // Others write with a new index, and see no lock of this connection.
+    this.#areOthersLockedOut = this.#connection.lockOthersOut("file");
+    if (this.#areOthersLockedOut) return;
+    switch (this.#files.index.state()) {
+      case "in place": // all who have the file open share it
+        this.#areOthersLockedOut = this.#connection.lockOthersOut("writes");
+        return;
+      case "missing": // nobody writes with a new one yet
+        return;
+      case "replaced": // others write with it, and see no lock of this connection
+        this.#closeConnection();
+    }
   }
 
   #closeConnection(): void {
     if (!this.#connection.isOpen) return; // `#protect` closed it.
-    clearInterval(this.#checking);
+    clearInterval(this.#checks);
     this.#connection.close();
     this.#files.setOldLogAside();
   }

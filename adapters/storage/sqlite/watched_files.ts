@@ -15,13 +15,12 @@ const MAIN_IS_REPLACED =
 const OTHER_IS_LOST =
   "was deleted or replaced while in use; restart this process before anything else uses the database";
 
-/** A file that is no longer the one that was opened. */
+/** What is wrong with a file that is no longer the one that was opened. */
 export interface FileProblem {
-  /** The main file may come back; the log or its index is lost for good. */
-  readonly kind: "main file" | "log or index";
-  readonly path: string;
   /** What happened, and what to do about it. */
   readonly message: string;
+  /** The log or its index, which is lost for good. The main file may come back. */
+  readonly lost?: WatchedFile;
 }
 
 type FileState = "in place" | "missing" | "replaced";
@@ -55,17 +54,16 @@ export class WatchedFiles {
   }
 
   findProblem(): FileProblem | undefined {
-    const { path } = this.#main;
     const state = this.#main.state();
     if (state !== "in place") {
       const what = state === "missing" ? MAIN_IS_MISSING : MAIN_IS_REPLACED;
-      return { kind: "main file", path, message: `${path} ${what}` };
+      return { message: `${this.#main.path} ${what}` };
     }
     this.#lost ??= [this.#log, this.index]
       .find((file) => file.state() !== "in place");
     if (this.#lost === undefined) return undefined;
     const message = `${this.#lost.path} ${OTHER_IS_LOST}`;
-    return { kind: "log or index", path: this.#lost.path, message };
+    return { message, lost: this.#lost };
   }
 
   /**
@@ -91,7 +89,7 @@ export class WatchedFiles {
 }
 
 /** A path, and the file that was there when it was opened. */
-class WatchedFile {
+export class WatchedFile {
   readonly path: string;
   readonly #identity: string | undefined;
 
