@@ -137,7 +137,7 @@ export class SqliteFile {
 
   #assertOpen(action: string): void {
     if (this.#closing !== undefined) throw closedError(action);
-    // It also closes itself because of a problem, which this throws.
+    // A problem may have closed it: this throws that problem.
     if (!this.#connection.isOpen) this.#assertFilesInPlace(action);
   }
 

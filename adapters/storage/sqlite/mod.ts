@@ -162,24 +162,17 @@ export async function sqliteStorage(
   }
 
   function store({ name, categoryId, status }: CheckedPet): Pet {
-    const { changes, lastInsertRowid } = insertRow(
-      name,
-      categoryId,
-      STATUS_CODE[status],
-    );
-    if (Number(changes) !== 1) { // in that case the id is an earlier pet's
-      throw new Error("Cannot create pet: a trigger on pets ignored the row");
-    }
-    return { id: petId(BigInt(lastInsertRowid)), name, categoryId, status };
-  }
-
-  function insertRow(...values: readonly (string | bigint | number)[]) {
     try {
-      return insert.run(...values);
+      const code = STATUS_CODE[status];
+      const { changes, lastInsertRowid } = insert.run(name, categoryId, code);
+      if (Number(changes) === 1) {
+        return { id: petId(BigInt(lastInsertRowid)), name, categoryId, status };
+      }
     } catch (error) {
       if (!isFull(error) || lastId.get()?.[0] !== INT64_MAX) throw error;
       throw new Error("Cannot create pet: no ids are left", { cause: error });
     }
+    throw new Error("Cannot create pet: a trigger on pets ignored the row");
   }
 
   function storeOnce({ pet, key }: Create): Created {
