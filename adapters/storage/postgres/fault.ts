@@ -44,9 +44,9 @@ const TRANSIENT =
 const OF_THE_SERVER = /^(?:08|25|26|28|40|42P05|53|55|57|58)/;
 
 /**
- * SQLSTATEs after which the statement may have been run: the connection ended (08, 25P03, 25P04,
- * and 57P01 to 57P04, but not 57P05: see `isUnsent`), the server does not know (40003), or it failed
- * in the middle (58, XX).
+ * SQLSTATEs after which the statement may have been run: its connection ended (08, 25P03, 25P04,
+ * and 57P01 to 57P04; for 57P05 see `isUnsent`), the server does not know (40003), or it failed in
+ * the middle (58, XX).
  */
 const UNCERTAIN = /^(?:08|25P0[34]|40003|57P0[^5]|58|XX)/;
 

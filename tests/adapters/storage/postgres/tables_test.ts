@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import pg from "pg";
 import { PETS } from "../../../../adapters/storage/transfer.ts";
 import { parsePostgresUrl } from "../../../../adapters/storage/postgres/address.ts";
 import { postgresStorage } from "../../../../adapters/storage/postgres/mod.ts";
 import { postgresTransfer } from "../../../../adapters/storage/postgres/transfer.ts";
+import { PETS_LOCK } from "../../../../adapters/storage/postgres/turn.ts";
 import { INT64_MAX } from "../../../../core/json.ts";
 import { petId } from "../../../../core/pets/pet.ts";
 import { sharedPostgres } from "../../../support/postgres/shared.ts";
@@ -226,6 +228,40 @@ for (const [parameters, queryTimeout, lockTimeout, setting, used] of cases) {
     assert.equal(name, `${lockTimeout} 0 ${setting} notice`);
   });
 }
+
+it("creates take their ids in their turn: one alone, several together, one with a key", async (t) => {
+  const { url, open } = await database(t);
+  const [alone, together, once] = [
+    await open(url),
+    await open(url),
+    await open(url),
+  ];
+  const other = new pg.Client({ connectionString: url });
+  await other.connect();
+  try {
+    await other.query("select pg_advisory_lock($1)", [PETS_LOCK]);
+    const creating = Promise.all([
+      alone.create(REX),
+      together.create(REX),
+      together.create(REX),
+      once.create(REX, key(1)),
+    ]);
+    await until("each statement waits for its turn", async () => {
+      const { rows } = await other.query(
+        `select from pg_stat_activity
+          where wait_event = 'advisory' and datname = current_database()`,
+      );
+      return rows.length === 3;
+    });
+    const { rows } = await other.query("select is_called from pets_id_seq");
+    assert.deepEqual(rows, [{ is_called: false }]);
+    await other.query("select pg_advisory_unlock($1)", [PETS_LOCK]);
+    const ids = (await creating).map(({ id }) => id);
+    assert.deepEqual(ids.sort(), [1n, 2n, 3n, 4n]);
+  } finally {
+    await other.end();
+  }
+});
 
 it("postgresStorage finds the pets of a status, and expired keys, in an index", async (t) => {
   const { url, open } = await database(t);
