@@ -1,6 +1,6 @@
 /**
- * Imports point one way: the core imports itself and valibot; an adapter the core and, if several
- * share one, a room beside it; the standalone server all of them; tests whatever they like.
+ * Imports point one way. The core imports itself and valibot, an adapter imports the core and rooms
+ * that adapters share, the standalone server imports all of them, and tests import anything.
  */
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
@@ -11,7 +11,10 @@ import { testUnless } from "./support/runtime.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
-/** The room of a file in `adapters/`: `storage/sqlite`, `storage` for what storages share, or `client`. */
+/**
+ * The room of a file in `adapters/`: `storage/sqlite`, `storage` for what storages share, or
+ * `client`.
+ */
 function roomOf(path: string): string {
   const [, floor = "", room = "", file] = path.split("/");
   return file === undefined ? floor : `${floor}/${room}`;
@@ -23,7 +26,7 @@ const ANYWHERE =
 
 interface Source {
   readonly path: string;
-  /** Without the examples in comments, which import what a caller would. */
+  /** Without the examples in comments, which import what callers do. */
   readonly text: string;
   /** Paths of files from the root, and names of packages. */
   readonly imports: readonly string[];
@@ -61,7 +64,9 @@ function wrong(
   );
 }
 
-/** Which rooms of `core/` each of them may import besides itself; files in none are rooms of their own. */
+/**
+ * Which rooms each room of `core/` may import besides itself. A file in no room is its own room.
+ */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   http: ["options.ts", "sha256.ts"],
   "json.ts": [],
@@ -144,7 +149,7 @@ test("the core, the client and the storages in memory and D1 look for no runtime
 
 test("no file imports itself, however many files are between", () => {
   const open = new Map(sources.map(({ path, imports }) => [path, imports]));
-  // A file that imports nothing that is left is in no circle.
+  // A file that imports none of the remaining files is in no cycle.
   for (let size = -1; size !== open.size;) {
     size = open.size;
     for (const [path, imports] of open) {
@@ -208,7 +213,7 @@ testUnless(skip)("mod.ts can be imported without any permission", async () => {
     import.meta.url,
   )}");
     console.log(typeof mod.createHandler);`;
-  // Not node:child_process: Deno gives what that starts of Deno all permissions.
+  // Not node:child_process, because it gives every Deno that it starts all permissions.
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "--no-prompt", "--cached-only", "--ext=ts", "-"],
     cwd: ROOT,

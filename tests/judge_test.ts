@@ -1,4 +1,4 @@
-/** The judge, on stores with mistakes. `judge_slow.ts` adds choices to them. */
+/** The judge, on stores with mistakes. `judge_slow.ts` adds choices. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { apiKeys } from "../core/keys/api_keys.ts";
@@ -149,17 +149,17 @@ test("what to mend first is the cause of other failures", async () => {
   }
 });
 
-/** A service that answers all requests alike. */
+/** A service that answers all requests in the same way. */
 const always =
   (status: number, headers: Readonly<Record<string, string>> = {}) =>
   async (): Promise<Response> => new Response(null, { status, headers });
-/** A service that lists no pets, and answers creates so. */
+/** A service that lists no pets, and answers creates in this way. */
 const creates =
   (text: string, status: number) =>
   async ({ method }: Request): Promise<Response> =>
     method === "POST" ? new Response(text, { status }) : new Response("[]");
 
-/** What the judge says of services of which nothing can be judged. */
+/** What the judge says about services that it cannot check at all. */
 const STRANGERS: readonly (readonly [
   cause: RegExp,
   answer: (request: Request) => Promise<Response>,

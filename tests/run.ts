@@ -1,6 +1,6 @@
 /**
- * Runs tests with what they share: one PostgreSQL server, one seed of all properties, and one list of
- * what is missing and how many tests were skipped for it. `deno.json` has its tasks.
+ * Runs tests with what they share: one PostgreSQL server, one seed for all properties, and one list
+ * of what is missing and how many tests were skipped because of it. `deno.json` has the tasks.
  *
  *     deno run -A tests/run.ts test | laws | fuzz | all | bun | node | long [--runs N] [--seed N] [PATH…]
  *
@@ -11,9 +11,9 @@
  * - `bun`, `node`: `test` there.
  * - `long`: `*_long.ts`, `*_fault.ts` on Bun and on Node, 20,000 runs of each property, and `mutants.ts`.
  *
- * A number of runs holds for every property; without one, each has its usual number. If no test ends for
- * some minutes, the one that hangs is named and ended. If `EXPECTED_SKIPS` is set, a test that was
- * skipped is a failure, unless the reason begins as one of its lines does.
+ * `--runs` applies to every property; without it, each has its usual number. If no test ends for
+ * some minutes, the hanging one is named and ended. If `EXPECTED_SKIPS` is set, a skipped test is a
+ * failure, unless its reason begins like one of the lines in it.
  */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -30,7 +30,10 @@ import {
   TEST,
 } from "./support/run_step.ts";
 
-/** Deno tests so many files at the same time: more than two cores, because many tests mostly wait. */
+/**
+ * How many files Deno tests at the same time: more than two cores need, because many tests mostly
+ * wait.
+ */
 const JOBS = `${Math.max(4, availableParallelism())}`;
 
 /** No test of the shared server looks at a database after a crash. */
@@ -118,7 +121,7 @@ const RUNS: Readonly<Record<string, string>> = {
   long: "20000",
 };
 
-/** After so many minutes without the end of any test, one hangs. Others may take as long as they like. */
+/** If no test ends for this many minutes, one hangs. Otherwise tests may take any time. */
 const PATIENCE: Readonly<Record<string, number>> = {
   test: 3,
   bun: 3,
@@ -130,7 +133,7 @@ function inTurn(...steps: readonly Step[]): Steps {
   return steps.map((step) => [step]);
 }
 
-/** The tests of Workers have packages of their own. */
+/** The tests of Workers have their own packages. */
 function isForAll(path: string): boolean {
   return !path.startsWith("tests/lab/workers/");
 }
@@ -172,7 +175,7 @@ async function main(args: readonly string[]): Promise<boolean> {
       failed.push("a skip that is not expected");
     }
     console.log(`Properties: --runs ${runs ?? "as usual"} --seed ${seed}`);
-    // Of all runtimes, because one may fail long before the last line of another.
+    // For all runtimes, because one may fail long before the last line of another.
     console.log(failed.length > 0 ? `FAILED: ${failed.join(", ")}` : "PASSED");
     return failed.length === 0;
   } finally {
@@ -181,7 +184,7 @@ async function main(args: readonly string[]): Promise<boolean> {
   }
 }
 
-/** Takes an option out of the arguments, and returns its value. */
+/** Removes an option from the arguments, and returns its value. */
 function take(name: string, args: string[]): string | undefined {
   const at = args.indexOf(name);
   if (at < 0) return undefined;

@@ -1,4 +1,6 @@
-/** The contract of a storage blames each fault by the clause that it breaks, and a sound storage for nothing. */
+/**
+ * The storage contract fails each fault with the clause that it breaks, and passes a sound storage.
+ */
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -21,17 +23,17 @@ import {
 
 type Retention = { readonly idempotencyRetention?: number };
 
-/** Makes a storage that breaks a promise of one that keeps all. */
+/** Makes a storage that breaks a promise from one that keeps them all. */
 type Fault = (sound: PetDatabase, options: Retention) => Partial<PetDatabase>;
 type Faults = Readonly<Record<string, Fault>>;
 
-/** A change of a pet that is given or returned. */
+/** A change of a pet that is passed in or returned. */
 type Change = <P extends Omit<Pet, "id">>(pet: P) => P;
 
 const WITH_KEY =
   "create keeps a pet exactly if it is sent with an idempotency key, and returns it again";
 
-/** Changes of a pet, by the clause that blames them and by name. */
+/** Changes of a pet, by the clause that detects them and by name. */
 const CHANGES: Readonly<Record<string, Readonly<Record<string, Change>>>> = {
   "create, get and list keep a delicate name exactly": {
     "drops the name": (pet) => ({ ...pet, name: "Rex" }),
@@ -60,9 +62,9 @@ type Returned<N extends keyof Methods> = Awaited<ReturnType<Methods[N]>>;
 
 /** Makes faults of a method. */
 interface FaultsOf<N extends keyof Methods> {
-  /** Changes what it is given. */
+  /** Changes what is passed in. */
   readonly given: (change: (...given: Given<N>) => Given<N>) => Fault;
-  /** Changes what it returns. */
+  /** Changes what is returned. */
   readonly returned: (
     change: (value: Returned<N>, ...given: Given<N>) => Returned<N>,
   ) => Fault;
@@ -106,7 +108,7 @@ const queried = (change: (after: bigint) => bigint): Fault =>
     { ...query, after: change(after) },
   ]);
 
-/** Makes a fault of a change in each place where a pet is given or returned. */
+/** Makes a fault from a change, in each place where a pet is passed in or returned. */
 function inPlaces(change: Change): Faults {
   const changePage = (page: Page) => ({
     ...page,
@@ -159,7 +161,7 @@ const answersAfterClose: Fault = ({ get, apiKeys }) => ({
   apiKeys: { ...apiKeys, list: () => apiKeys.list().catch(() => []) },
 });
 
-/** Faults, by the clause that blames them and, if there are several, by name. */
+/** Faults, by the clause that detects them and, if there are several, by name. */
 const FAULTS: Readonly<Record<string, Fault | Faults>> = {
   "create returns the pet with an id, and get finds it": () => ({
     get: async () => undefined,
@@ -469,7 +471,7 @@ const GHOST: Pet = {
   status: "sold",
 };
 
-/** Hides pets that are created until `show` is called; create waits for `hide`. */
+/** Hides created pets until `show` is called; create waits for `hide`. */
 function hiding(
   from: "get" | "list",
   hide: (id: bigint, show: () => void) => unknown,
@@ -496,7 +498,7 @@ function hiding(
   };
 }
 
-/** Returns what one call returned to all that are made at once. */
+/** Returns the result of one call to all that are made at once. */
 function atOnce<Values extends readonly unknown[], Result>(
   call: (...values: Values) => Promise<Result>,
 ): (...values: Values) => Promise<Result> {
@@ -506,7 +508,7 @@ function atOnce<Values extends readonly unknown[], Result>(
       .finally(() => shared = undefined);
 }
 
-/** Gives creates that are under way at once the pets of each other: the first that of the last. */
+/** Swaps the pets of creates that are under way at once: the first gets that of the last. */
 function swapAtOnce(create: PetDatabase["create"]): PetDatabase["create"] {
   let all: ReturnType<typeof create>[] = [];
   return async (...given) => {
@@ -537,7 +539,7 @@ function newPlace(
   };
 }
 
-/** A storage that can be closed without what it shows. */
+/** A storage that can be closed while what it shows remains. */
 function viewOf({ apiKeys, ...storage }: PetDatabase): PetDatabase {
   let isClosed = false;
 
@@ -594,7 +596,7 @@ function clausesOf(
   return clauses;
 }
 
-/** Asserts that a clause blames a fault, in words that say of what. */
+/** Asserts that a clause fails on a fault, with a message that names it. */
 async function assertBlamed(fault: Fault, title: string): Promise<void> {
   await assert.rejects(
     async () => await clausesOf(fault).get(title)?.(),

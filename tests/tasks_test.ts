@@ -1,4 +1,4 @@
-/** What a newcomer types in a clone. */
+/** The commands that a newcomer types in a clone. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import process from "node:process";

@@ -1,4 +1,7 @@
-/** The alerts of `docs/examples/alerts.yaml`: each is raised when it should be, by Prometheus' own tool, and is explained. */
+/**
+ * The alerts of `docs/examples/alerts.yaml`: by Prometheus's own tool, each fires when it should,
+ * and each is explained.
+ */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -25,7 +28,7 @@ const names = Array.from(
 const COUNT = "http_server_request_duration_seconds_count";
 const BUCKET = "http_server_request_duration_seconds_bucket";
 
-/** A series, its values every 15 s that raise the alert, and those that do not. */
+/** A series, its values (every 15 s) that raise the alert, and values that do not. */
 type Series = readonly [name: string, bad: string, good: string];
 
 /** By alert: the series that raise it. */

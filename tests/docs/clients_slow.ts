@@ -1,7 +1,7 @@
 /**
- * docs/clients.md is true: its commands generate clients and build the programs in docs/examples/clients/,
- * which add a pet to a real server and list all of them, page by page. Neither the generators nor the
- * compilers warn of anything.
+ * docs/clients.md is true: its commands generate clients and build the programs in
+ * docs/examples/clients/, which add a pet to a real server and list all pets, page by page. Neither
+ * the generators nor the compilers warn about anything.
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -16,7 +16,10 @@ import { QUIET, startMain } from "../support/standalone.ts";
 const DOCS = new URL("../../docs/", import.meta.url);
 const timeout = 1_200_000; // packages are fetched and compiled
 
-/** By heading: the program's name, what its tools say of themselves, and commands that look up a package and check all code. */
+/**
+ * By heading: the program's name, what its tools print about themselves, and commands that look up
+ * a package and check all code.
+ */
 const CLIENTS: Readonly<
   Record<string, [string, string, RegExp, string, string]>
 > = {
@@ -45,7 +48,10 @@ const CLIENTS: Readonly<
 
 const deno = findRuntime("deno");
 
-/** Makes a test of `work`, which is given a folder, and documents with the port of a server under way. */
+/**
+ * Makes a test from `work`, which receives a folder, and documents with the port of a running
+ * server.
+ */
 const onServer =
   (work: (cwd: string, read: (path: string) => string) => void) =>
   async (t: TestContext) => {

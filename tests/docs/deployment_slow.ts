@@ -1,4 +1,7 @@
-/** The files for deployment under `docs/examples/`, each tried as far as it can be without its platform. */
+/**
+ * The files for deployment under `docs/examples/`, each tried as far as possible without its
+ * platform.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -70,7 +73,7 @@ async function startAt(
 
 // ---- Commands that start the standalone server ----
 
-/** By name: a command and its settings, as a file or page has them. */
+/** By name: a command and its settings, as in a file or page. */
 const COMMANDS: Readonly<
   Record<
     string,
@@ -86,7 +89,7 @@ const COMMANDS: Readonly<
   "docs/operating.md": leastCommand(),
 };
 
-/** What stands in the files, and what a test puts there. */
+/** What the files contain, and what a test replaces it with. */
 function placesOf(folder: string, port: number, database?: string) {
   return {
     "/usr/local/bin/deno": process.execPath,
@@ -103,7 +106,7 @@ function placesOf(folder: string, port: number, database?: string) {
   };
 }
 
-/** Replaces each path and port of a text, if it stands there as a whole. */
+/** Replaces each path and port in a text, if it is a whole word. */
 function place(text: string, places: Readonly<Record<string, string>>): string {
   const longestFirst = Object.keys(places)
     .toSorted((one, other) => other.length - one.length)
@@ -115,7 +118,7 @@ function place(text: string, places: Readonly<Record<string, string>>): string {
 for (const [name, command] of Object.entries(COMMANDS)) {
   const { words, env, workingDirectory = ROOT } = command;
   for (const database of ["SQLite", "PostgreSQL"]) {
-    // The page names the address of PostgreSQL in a sentence only.
+    // The page names PostgreSQL's address only in a sentence.
     const isPostgres = database === "PostgreSQL";
     if (isPostgres && name.endsWith(".md")) continue;
     testUnless(NOT_DENO || (isPostgres && noPostgres))(
@@ -299,7 +302,7 @@ function unitEnvironment(): Readonly<Record<string, string>> {
   return settings(lines.filter((line) => !/^(?:#|$)/.test(line)));
 }
 
-/** The command for the least permissions, whose first word is a setting. */
+/** The command with the fewest permissions, whose first word is a setting. */
 function leastCommand(): Omit<Command, "cwd"> {
   const page = read("docs/operating.md").replaceAll(/\\\n\s*/g, "");
   const command = one(page, /\n## Permissions\n[^]*?```sh\n(.*)\n```/);
@@ -339,7 +342,7 @@ function dockerfile(): string {
   return read("docs/examples/container/Dockerfile").replaceAll(/\\\n\s*/g, "");
 }
 
-/** Returns what the only group of an expression matches. */
+/** Returns the match of an expression's only group. */
 function one(text: string, expression: RegExp): string {
   const found = expression.exec(text)?.[1];
   if (found === undefined) throw new Error(`There is no ${expression}`);

@@ -59,7 +59,7 @@ interface Block {
   readonly text: string;
 }
 
-// Those of clients.md, some in other languages, are run by clients_slow.ts.
+// clients_slow.ts runs those of clients.md, some in other languages.
 const blocks: readonly Block[] = documents.filter((file) =>
   file !== "docs/clients.md"
 ).flatMap((file) =>
@@ -85,7 +85,7 @@ test("every code block is ts, console or sh; in docs/sandbox.md also python and 
 
 // ---- ts ----
 
-/** By example that serves, its runtimes. */
+/** The runtimes of each example that serves. */
 const RUNS: Readonly<Record<string, readonly typeof RUNTIME[]>> = {
   "server.ts": ["deno", "bun"], // in a Worker: tests/lab/workers/worker_slow.ts
   "docs_page.ts": ["node"],
@@ -94,7 +94,7 @@ const RUNS: Readonly<Record<string, readonly typeof RUNTIME[]>> = {
   "node_http.ts": ["node"],
 };
 
-/** The output of the examples that are no servers. */
+/** The output of the examples that are not servers. */
 const PRINTS: Readonly<Record<string, string>> = {
   "client_errors.ts":
     "API key is invalid: it is unknown, expired or revoked (unauthorized)\n",
@@ -238,7 +238,7 @@ for (const [file, expected] of Object.entries(PRINTS)) {
 
 // ---- console ----
 
-/** A command of a transcript, its output, and the white space after that. */
+/** A command of a transcript, its output, and the white space after it. */
 const STEP = /^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*?)(\n*)(?=\$ |$(?![^]))/gm;
 
 /** Masks what differs from run to run. */
@@ -258,7 +258,7 @@ const { tasks, permissions }: {
 const noCurl = skipping(
   spawnSync("curl", ["--version"]).status !== 0 && "curl is missing",
 );
-// The programs run in a folder of their own, and the docs page is in this one.
+// The programs run in their own folder, and the docs page is in this one.
 const noPage = permissions.default.read !== true &&
   "deno task start may not read the docs page from another folder";
 
@@ -270,7 +270,7 @@ testUnless(notDeno || noCurl || noPage || skipping(NO_TERMINAL))(
     const server = await startMain(t, { ...surroundings, isTerminal: true });
     let assignments = "";
 
-    /** Runs a command as it is printed, on the server above, with a file in place of PostgreSQL. */
+    /** Runs a command as printed, on the server above, with a file instead of PostgreSQL. */
     async function replay(command: string): Promise<string> {
       const [, variable, before = "", inner] =
         /^(\w+)="(.*)\$\((.*)\)"$/.exec(command) ?? [];

@@ -1,4 +1,4 @@
-/** The HTTP contract on the examples for frameworks: with their packages, on Node, started from here. */
+/** The HTTP contract on the examples for frameworks, with their packages, on Node. */
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { subscribe } from "node:diagnostics_channel";
@@ -20,7 +20,9 @@ const EXAMPLES = fileURLToPath(
 );
 const { FRAMEWORKS, PETSTORE_TEST_NODE = "node" } = process.env;
 
-/** Requests that reach the pet store: all below its mount, except those that Fastify cannot decode. */
+/**
+ * Requests that reach the pet store: all below its mount, except those that Fastify cannot decode.
+ */
 const BELOW = /^http:\/\/[^/]+\/v1\/(?!.*%(?:FF|zz)?$)/;
 
 let opened = 0;
@@ -58,7 +60,8 @@ if (FRAMEWORKS === undefined) {
         cwd,
         (text) =>
           text.replace("8000", "0")
-            // Copies import the sources by their paths, so neither deno.json nor the lockfile names the service.
+            // Copies import the sources by path, so neither deno.json nor the lockfile names the
+            // service.
             .replaceAll(/^ *"@petstore\/service.*\n/gm, "")
             .replace(/,\n {4}"links": [^]*?\n {4}\}/, ""),
       );

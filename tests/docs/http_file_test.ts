@@ -1,4 +1,7 @@
-/** docs/examples/petstore.http is true: each request gets the status in its title, and what the title says. */
+/**
+ * docs/examples/petstore.http is true: each request gets the status in its title, and what the
+ * title says.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -7,7 +10,7 @@ import { handleService } from "../support/handle_service.ts";
 
 const FILE = new URL("../../docs/examples/petstore.http", import.meta.url);
 
-/** What more the answers have, by number. */
+/** What else the answers have, by number. */
 const EXPECTED: Readonly<Record<number, (answer: Answer) => void>> = {
   3: ({ headers }) => assert.equal(headers.get("idempotency-replayed"), "true"),
   4: ({ text }) => assert.match(text, /"categoryId":9007199254740993,/),

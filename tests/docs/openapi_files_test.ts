@@ -1,6 +1,6 @@
 /**
- * The OpenAPI documents in docs/ are those of the service, for who has no server at hand. If they are
- * stale, `UPDATE_DOCS=1 deno task test tests/docs/openapi_files_test.ts` writes them.
+ * The OpenAPI documents in docs/ are those of the service, for readers without a server. If they
+ * are stale, `UPDATE_DOCS=1 deno task test tests/docs/openapi_files_test.ts` writes them.
  */
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";

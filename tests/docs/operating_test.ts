@@ -1,4 +1,7 @@
-/** What docs/operating.md tells operators to type, on both databases: a backup is restored, and a pet is removed. */
+/**
+ * What docs/operating.md tells operators to type, on both databases: a backup is restored, and a
+ * pet is removed.
+ */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -39,7 +42,7 @@ const noDump = skip || skipping(
     "There is no pg_dump; TEST_POSTGRES_BIN may name a folder that has it",
 );
 
-/** The commands of a section, a line each. */
+/** The commands of a section, one per line. */
 function commandsOf(heading: string): readonly string[] {
   const [, section = ""] = page.split(`\n${heading}\n`);
   const [own = ""] = section.split(/^#/m);
@@ -48,7 +51,7 @@ function commandsOf(heading: string): readonly string[] {
     .split("\n").map((line) => line.trim());
 }
 
-/** A database, what its commands begin with, and how a backup takes its place. */
+/** A database, what its commands begin with, and how a backup replaces it. */
 const PLACES = {
   SQLite: {
     noDump: missing("sqlite3"),
@@ -80,7 +83,7 @@ type Place = (typeof PLACES)[keyof typeof PLACES];
 async function operate(t: TestContext, place: Place) {
   const cwd = newFolder(t);
   const url = await place.url();
-  /** Types the commands of a section that are for this database. */
+  /** Runs the commands of a section that are for this database. */
   async function type(heading: string): Promise<void> {
     const all = commandsOf(heading).filter((line) => place.commands.test(line));
     assert.notEqual(all.length, 0);

@@ -1,4 +1,7 @@
-/** The examples that need no package and no server: they are tests, or called with a request or an event. */
+/**
+ * The examples that need no package and no server: they are tests, or are called with a request or
+ * an event.
+ */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { readFileSync } from "node:fs";
@@ -19,7 +22,7 @@ let opened = 0;
 httpContract(
   (title, check) => test(`the route handlers for Next.js: ${title}`, check),
   async () => {
-    // Afresh for each test, as if nobody had imported it before.
+    // Imported anew for each test.
     const path = placeExample("frameworks/next.ts", folder);
     const routes: Routes = await import(`${path}?${opened++}`);
     const fetch = async (request: Request): Promise<Response> =>

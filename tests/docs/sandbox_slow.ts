@@ -65,7 +65,7 @@ for (const [name, { file, probe, run }] of Object.entries(RECIPES)) {
     const { status, stdout, stderr } = sh(run, cwd);
     assert.equal(status, 0, stdout + stderr);
     assertEnded(cwd);
-    // It can fail: an answer that is not lost leaves one request.
+    // The check can fail: an answer that is not lost leaves one request.
     writeFileSync(
       join(cwd, file),
       marked.replace(/lose(.{1,4}) ?[tT]rue/, "cut$1 999"),
@@ -92,7 +92,7 @@ for (
   });
 }
 
-/** The key of the sandboxes of a test, by which they are found among all processes. */
+/** The key of a test's sandboxes, by which they are found among all processes. */
 function mark(cwd: string): string {
   return cwd.replaceAll(/\W/g, "");
 }

@@ -1,8 +1,11 @@
-/** JSON of pets, or nearly so: members right, wrong or left out, spelled in any way; and how it is read exactly. */
+/**
+ * Generates JSON of pets, or nearly so, with members right, wrong or missing, spelled in any way;
+ * and reads it exactly.
+ */
 
 import { codeUnit, fc, joined } from "../support/property.ts";
 
-/** A JSON number (RFC 8259 §6): ± whole.fraction × 10^exponent. Empty parts are left out. */
+/** A JSON number (RFC 8259 §6): ± whole.fraction × 10^exponent. Empty parts are omitted. */
 export interface NumberLiteral {
   readonly sign: "" | "-";
   readonly whole: string;
@@ -11,7 +14,7 @@ export interface NumberLiteral {
   readonly e: "e" | "E";
 }
 
-/** A JSON value as it stands in a text: numbers are literals, and members may be repeated. */
+/** A JSON value as written in a text: numbers are literals, and members may be repeated. */
 export type Json =
   | "null"
   | "true"
@@ -57,7 +60,7 @@ export const int64 = fc.oneof(
   fc.constantFrom(-(2n ** 63n), 2n ** 63n - 1n, 0n, -1n),
 );
 
-/** Other spellings of an integer: the point moved, and the exponent to make up for it. */
+/** Other spellings of an integer: the point is moved, and the exponent compensates. */
 const integerLiteral: fc.Arbitrary<NumberLiteral> = fc.tuple(
   fc.oneof(
     int64,
@@ -97,7 +100,10 @@ const text: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom("\\", '\\"', "}", '"categoryId":1'),
 );
 const string = text.map((text): Json => ({ text }));
-/** V8 may read a name of one character that is escaped as `\\` (nodejs/node#63785). Can go once that is closed. */
+/**
+ * V8 may read a name of one character that is escaped as `\\` (nodejs/node#63785). Can go once that
+ * is closed.
+ */
 const otherName = text.filter((name) => name.length !== 1);
 
 const { value: anyJson } = fc.letrec<{ value: Json }>((tie) => ({
@@ -117,7 +123,7 @@ const { value: anyJson } = fc.letrec<{ value: Json }>((tie) => ({
   ),
 }));
 
-/** A member that is mostly right, sometimes wrong and, once in `freq` times, left out. */
+/** A member that is mostly right, sometimes wrong and, once in `freq` times, missing. */
 function member(
   name: string,
   right: fc.Arbitrary<Json>,
@@ -128,7 +134,7 @@ function member(
   return fc.option(one, { nil: [], freq });
 }
 
-/** Bodies that are pets, or nearly so, with other members between. */
+/** Bodies that are pets, or nearly so, with other members in between. */
 const nearlyPet: fc.Arbitrary<Json> = fc.tuple(
   member("name", string),
   member("categoryId", number),
@@ -154,7 +160,7 @@ const nearlyPet: fc.Arbitrary<Json> = fc.tuple(
   return { members: [...members.slice(at), ...members.slice(0, at)] };
 });
 
-/** Numbers that decide how a text is spelled, taken round and round. */
+/** Numbers that decide how a text is spelled, used in a cycle. */
 export const whims = fc.array(fc.nat(7), { minLength: 1, maxLength: 20 });
 
 /** Writes a number as JSON text. */
@@ -165,7 +171,7 @@ export function spell(
     exponent;
 }
 
-/** Writes a value as JSON text: escapes and whitespace come by the whims. */
+/** Writes a value as JSON text. The whims decide on escapes and whitespace. */
 export function write(body: Json, whims: readonly number[]): string {
   let turn = 0;
   const whim = (): number => whims[turn++ % whims.length] ?? 0;
@@ -206,7 +212,7 @@ function upper(text: string): string {
   return text.toUpperCase();
 }
 
-/** Any JSON; most of it are pets, or nearly. */
+/** Any JSON, mostly pets, or nearly so. */
 export const anyBody: fc.Arbitrary<Json> = fc.oneof(
   { arbitrary: nearlyPet, weight: 4 },
   anyJson,
@@ -226,7 +232,10 @@ export function parseJson(text: string): unknown {
   return JSON.parse(text, revive);
 }
 
-/** The int64 that a number literal denotes, by arithmetic with whole numbers; `undefined` if it denotes none. */
+/**
+ * The int64 that a number literal denotes, by arithmetic with whole numbers; `undefined` if it
+ * denotes none.
+ */
 function int64Of(literal = ""): bigint | undefined {
   const [significand = "", exponent = "0"] = literal.toLowerCase().split("e");
   const [whole = "", fraction = ""] = significand.split(".");

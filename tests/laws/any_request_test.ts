@@ -1,4 +1,4 @@
-/** Law: whatever is asked, the answer is well-formed, and never the fault of the service. */
+/** Law: whatever is sent, the answer is well-formed, and never a fault of the service. */
 import assert from "node:assert/strict";
 import test from "node:test";
 import { type Answer, ask, type OpenService } from "../contract/ask.ts";
@@ -79,7 +79,7 @@ const headers = fc.record({
   expect: valueOf("100-continue"),
 });
 
-/** Asserts what holds for every answer of a service whose storage is sound. */
+/** Asserts what is true of every answer of a service whose storage is sound. */
 function assertWellFormed(answer: Answer, method: string): void {
   const { status, headers, text } = answer;
   assert.ok(status < 500, `${status} ${text}`);
@@ -160,7 +160,7 @@ test("any bytes as a body are a pet or a 400, and leave the service as it was", 
   );
 });
 
-// Servers put `Host` and target together as they come; handle is given what no URL parser has seen.
+// Servers concatenate `Host` and target as received; handle gets what no URL parser has seen.
 test("any text as method, URL and Host get a well-formed answer, never 5xx", async () => {
   const anyText = fc.oneof(
     fc.string({ unit: "binary" }),

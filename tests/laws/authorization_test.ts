@@ -7,7 +7,7 @@ import { assertError } from "../contract/error_reply.ts";
 import { handleService } from "../support/handle_service.ts";
 import { codeUnit, fc, joined, runs } from "../support/property.ts";
 
-/** Reads the token, if bearer credentials were sent; blanks around the field are no part of it. */
+/** Reads the token, if bearer credentials were sent. Spaces around the field are not part of it. */
 function bearerToken(sent: string): string | undefined {
   const value = sent.replaceAll(/^[ \t]+|[ \t]+$/g, "");
   return /^bearer +([^]*)$/i.exec(value)?.[1];

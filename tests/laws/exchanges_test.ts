@@ -1,6 +1,7 @@
 /**
- * Law: the service answers each exchange of the book, and those that need a service of their own, with the message
- * there, to the letter, and as its OpenAPI document declares; and the document declares nothing else.
+ * Law: the service answers each exchange of the book, and those that need their own service,
+ * exactly with the message given there, and as its OpenAPI document declares. The document declares
+ * nothing else.
  */
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -21,7 +22,7 @@ import {
   OPERATIONS,
 } from "./openapi_schema.ts";
 
-/** A request, and options of the service that gets it. */
+/** A request, and options of the service that receives it. */
 interface Trial extends Sent {
   readonly options?: Partial<HandlerOptions>;
 }
@@ -129,7 +130,7 @@ test("the OpenAPI document declares no example, error or header field in vain", 
   const missing = declared().filter((what) =>
     !came.has(what) && !ofServers.test(what)
   );
-  // The document is kept in memory: nothing sent from outside makes it fail.
+  // The document is kept in memory, so nothing sent from outside makes it fail.
   const unseen = ["getOpenApi 500", "getOpenApi default"];
   const advice = "add requests to tests/laws/exchanges_test.ts for";
   const toAdd = missing.filter((what) => !unseen.includes(what));
@@ -150,7 +151,7 @@ test("a server that is shutting down says so, and sends the client elsewhere", (
   );
 });
 
-/** The operation that a request calls; with another method, all of its path. */
+/** The operation that a request calls; for another method, all operations of its path. */
 function operationsOf(
   { line = "POST /pets" }: Sent,
   status: number,

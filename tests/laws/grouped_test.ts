@@ -1,4 +1,4 @@
-/** The law of reads in groups, whatever the order in which they arrive, are sent and are answered. */
+/** The law of reads in groups, for any order in which they arrive, are sent and are answered. */
 import assert from "node:assert/strict";
 import test from "node:test";
 import { grouped } from "../../adapters/storage/grouped.ts";

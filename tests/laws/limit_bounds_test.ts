@@ -1,4 +1,7 @@
-/** Law: `limit` bounds every page, and any text that is no canonical integer from 1 to 100 is refused. */
+/**
+ * Law: `limit` bounds every page, and any text that is not a canonical integer from 1 to 100 is
+ * refused.
+ */
 import assert from "node:assert/strict";
 import test from "node:test";
 import { ask } from "../contract/ask.ts";
@@ -6,7 +9,7 @@ import { assertError } from "../contract/error_reply.ts";
 import { handleService } from "../support/handle_service.ts";
 import { fc, runs } from "../support/property.ts";
 
-/** The texts that are taken; the contract has no others. */
+/** The texts that are accepted; the contract has no others. */
 const TAKEN = new Set(Array.from({ length: 100 }, (_, i) => `${i + 1}`));
 const STATUSES = ["available", "pending", "sold"] as const;
 

@@ -1,4 +1,4 @@
-/** Laws of `Location` and `Link` (decision: links that the service emits). */
+/** Laws of `Location` and `Link` (decision: links that the service sends). */
 import assert from "node:assert/strict";
 import test from "node:test";
 import { ask, linked } from "../contract/ask.ts";
@@ -7,8 +7,8 @@ import { handleService } from "../support/handle_service.ts";
 const REX = '{"name":"Rex","categoryId":1,"status":"sold"}';
 
 /**
- * Follows every link, each resolved as a client does against the address that it asked; `reach` returns the
- * service's own address of that.
+ * Follows every link, each resolved, as a client does, against the requested address; `reach`
+ * returns the service's own address for it.
  */
 async function follow(
   { baseUrl, base, reach }: {
@@ -40,8 +40,8 @@ async function follow(
   assert.equal(JSON.parse((await get(all)).text).length, 3);
 }
 
-// Law: under a path, links are relative and hold wherever the service is reached, whatever host it is and
-// whatever a proxy puts before the path and takes away again; under an absolute URL they are absolute.
+// Law: under a path, links are relative and work wherever the service is reached, on any host and
+// behind any prefix that a proxy removes; under an absolute URL they are absolute.
 test("every link leads under the base address, behind any proxy, mount and Host", async () => {
   // The characters of a segment (RFC 3986 §3.3), in normal form.
   const paths = [

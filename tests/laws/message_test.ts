@@ -1,4 +1,4 @@
-/** Laws of messages: they show what was sent, but not much of it, and nothing that acts. */
+/** Laws of messages: they show what was sent, but not much of it, and no active characters. */
 import assert from "node:assert/strict";
 import test from "node:test";
 import { quote } from "../../core/http/refusal.ts";
@@ -32,7 +32,7 @@ test("quote is the plain JSON of a text, or of 40 code points and an ellipsis", 
   );
 });
 
-// assertAnyError holds a message to 1000 characters without control characters.
+// assertAnyError limits a message to 1000 characters without control characters.
 test("a message stays short and plain, whatever was sent and however much of it", async () => {
   const times = fc.constantFrom(1, 10, 1000);
   const service = handleService();

@@ -14,7 +14,9 @@ const bodies = Object.entries<string>(JSON.parse(readFileSync(DATA, "utf8")))
   );
 assert.equal(bodies.length, 186);
 
-/** Begins the message about a body that cannot be read; one about its members begins otherwise. */
+/**
+ * The beginning of a message about an unreadable body; one about its members begins differently.
+ */
 const UNREADABLE = /^Cannot read .*body: it is (?:missing|not )/;
 
 test("createPet refuses every body that is not JSON, and says why", async () => {

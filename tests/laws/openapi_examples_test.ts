@@ -1,4 +1,4 @@
-/** Law: the examples and limits of the OpenAPI document are what the service answers, and what it keeps to. */
+/** Law: the service answers as the examples of the OpenAPI document, and keeps to its limits. */
 import assert from "node:assert/strict";
 import test from "node:test";
 import { memoryStorage } from "../../adapters/storage/memory/mod.ts";

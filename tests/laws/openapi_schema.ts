@@ -1,9 +1,9 @@
 /**
- * The service's OpenAPI document, typed as far as the tests read it, and how it judges values, and responses
- * as a whole. Values are judged by Ajv (JSON Schema 2020-12), and exactly.
+ * The service's OpenAPI document, typed as far as the tests read it, and how values and whole
+ * responses are checked against it. Values are checked exactly, by Ajv (JSON Schema 2020-12).
  *
- * Ajv knows integers as JavaScript numbers, which cannot tell 2^63 from 2^63 - 1. So values are read
- * with `bigint` integers, and a keyword of our own judges those.
+ * Ajv knows integers as JavaScript numbers, which cannot tell 2^63 from 2^63 - 1. So values are
+ * read with `bigint` integers, which our own keyword checks.
  */
 
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -83,7 +83,10 @@ export type OperationDescription = {
   >;
 };
 
-/** The document, with `bigint` integers in its examples, and header fields in place of references to them. */
+/**
+ * The document, with `bigint` integers in its examples, and header fields instead of references to
+ * them.
+ */
 const { paths, components }: {
   readonly paths: Readonly<
     Record<string, Record<string, OperationDescription>>
@@ -130,7 +133,7 @@ export const OPERATIONS: Readonly<Record<string, OperationDescription>> = Object
     ),
   );
 
-/** The bounds of an integer schema: those that are written, or those of its format. */
+/** The bounds of an integer schema: its own, or those of its format. */
 export function integerBounds(
   { format = "", minimum, maximum }: Schema,
 ): { readonly min: bigint; readonly max: bigint } {
@@ -143,7 +146,7 @@ export function integerBounds(
   };
 }
 
-/** The schema that a reference points at; the members next to the reference win. */
+/** The schema that a reference points to; members next to the reference win. */
 export function resolve(schema: Schema): Schema {
   if (schema.$ref === undefined) return schema;
   const { $ref, ...rest } = schema;
@@ -162,14 +165,14 @@ ajv.addKeyword({
 });
 const compiled = new WeakMap<Schema, ReturnType<typeof ajv.compile>>();
 
-/** Judges a value as `parseJson` reads it: returns what is wrong with it, an empty list if nothing is. */
+/** Checks a value read by `parseJson`: returns what is wrong with it, or an empty list. */
 export function errorsIn(schema: Schema, value: unknown): readonly string[] {
   const validate = compiled.get(schema) ?? ajv.compile(toAjv(schema));
   compiled.set(schema, validate);
   return validate(value) ? [] : [ajv.errorsText(validate.errors)];
 }
 
-/** Returns the value that a header field or a parameter denotes: an integer in canonical form, or the text. */
+/** Returns the value of a header field or parameter: an integer in canonical form, or the text. */
 export function parseText(schema: Schema, text: string): unknown {
   const isInteger = schema.type === "integer" &&
     /^(?:0|-?[1-9][0-9]*)$/.test(text);
@@ -199,7 +202,10 @@ const ALWAYS =
   "content-type content-length cache-control x-content-type-options".split(" ");
 const DEPRECATION = ["deprecation", "sunset", "link"];
 
-/** The statuses of the errors that the default response of an operation names in words, with their codes. */
+/**
+ * The statuses of the errors that the default response of an operation names in words, with their
+ * codes.
+ */
 export function namedErrors(
   { responses, operationId }: OperationDescription,
 ): readonly string[] {

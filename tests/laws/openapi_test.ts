@@ -1,7 +1,7 @@
 /**
- * Law: the OpenAPI document is true. What it allows is accepted, what it forbids is refused, and every
- * answer is one that it declares. All bounds, names and values of the requests come from the document, so
- * a wrong one makes a wrong request.
+ * Law: the OpenAPI document is true. What it allows is accepted, what it forbids is refused, and
+ * every answer is declared. All bounds, names and values of the requests come from the document, so
+ * an error in it makes a wrong request.
  */
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -23,7 +23,7 @@ import {
 } from "./openapi_schema.ts";
 import { REX } from "../support/pets.ts";
 
-/** A storage that has a pet of every id, and adds one whatever idempotency key comes with it. */
+/** A storage that has a pet with every id, and adds one whatever the idempotency key. */
 function fullStorage(): ReturnType<typeof memoryStorage> {
   const storage = memoryStorage();
   return {
@@ -64,7 +64,7 @@ test(
   },
 );
 
-/** A request, and what the document says must become of it. */
+/** A request, and the result that the document requires. */
 interface Generated {
   /** The address below the base. */
   readonly address: string;
@@ -77,7 +77,7 @@ interface Generated {
 /** A parameter, and the texts that are sent for it. */
 type Sent = readonly [parameter: Parameter, texts: readonly string[]];
 
-/** Any request: about half of them are as the document allows. */
+/** Any request; the document allows about half of them. */
 function anyRequest(): fc.Arbitrary<Generated> {
   return fc.oneof(...Object.values(OPERATIONS).map(requestTo));
 }
@@ -107,7 +107,7 @@ function requestTo(
           (query && `?${query}`),
         question: body === undefined ? { headers } : { headers, body },
         operation,
-        // A path that can be no pet's is a path of nothing.
+        // A path that cannot be a pet's is unknown.
         expected: !isWrong ? 2 : wrong.includes("path") ? 404 : 400,
       };
     },
@@ -135,7 +135,7 @@ function isAllowed([{ schema }, texts]: Sent): boolean {
     );
 }
 
-/** Texts that can be sent at that place, and mean nothing else there. */
+/** Texts that can be sent in that place, and mean nothing else there. */
 const SENDABLE: Readonly<Record<Parameter["in"], RegExp>> = {
   path: /^[^/.]+$/,
   query: /^/,
@@ -145,7 +145,7 @@ const SENDABLE: Readonly<Record<Parameter["in"], RegExp>> = {
 // Values of the contract, whatever the document says: one that forbids them is found out.
 const KNOWN = ["available", "pending", "sold", "1", "9223372036854775807"];
 
-/** Any text for a parameter: mostly one that it may have, or near to one. */
+/** Any text for a parameter, mostly a valid one, or nearly so. */
 function anyText(schema: Schema): fc.Arbitrary<string> {
   const valid = schema.enum !== undefined
     ? fc.constantFrom(...schema.enum)
@@ -185,7 +185,7 @@ const nearPattern = fc.oneof(
   fc.constantFrom("a".repeat(256), `"${"a".repeat(256)}"`),
 );
 
-/** Any body, most of them JSON. No schema can say that a text must be well-formed Unicode. */
+/** Any body, mostly JSON. No schema can require that a text is well-formed Unicode. */
 const bodies = fc.oneof(
   {
     weight: 9,

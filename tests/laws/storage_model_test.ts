@@ -32,11 +32,11 @@ import { anyNewPet, fc, patience, runs } from "../support/property.ts";
 
 /** All pets by id. */
 class Model extends Map<bigint, Pet> {
-  /** Those that were added with an idempotency key, by it. */
+  /** Pets that were added with an idempotency key, by key. */
   readonly byKey = new Map<string, Pet>();
 }
 
-/** A pet to create, and with which idempotency key. */
+/** A pet to create, and its idempotency key. */
 interface Sent {
   readonly pet: CheckedPet;
   readonly key: string | undefined;
@@ -192,7 +192,7 @@ const anyCommand: readonly fc.Arbitrary<Command>[] = [
   fc.constant(reopen),
 ];
 
-/** Makes a storage empty, and returns how it is opened. */
+/** Empties a storage, and returns a function that opens it. */
 type Place = () => Promise<() => Promise<Store>>;
 
 const memory: Place = async () => {
@@ -254,7 +254,7 @@ function storeOf(storage: PetStorage): Store {
   }
 
   return {
-    // One after another: on their way to the storage they might overtake each other.
+    // One after another, because they might overtake each other on the way to the storage.
     create(pet, { idempotencyKey } = {}) {
       const created = lastCreate.then(() => create(pet, idempotencyKey));
       lastCreate = created;
@@ -281,7 +281,7 @@ function storeOf(storage: PetStorage): Store {
 
 let database: Promise<string> | undefined;
 
-// The tables of one database for all runs: to make them takes longer than a run.
+// One database with its tables for all runs, because making tables takes longer than a run.
 const postgres: Place = async () => {
   const url = await (database ??= databaseWithTables());
   await runSql(url, "truncate pets, idempotency_keys restart identity");

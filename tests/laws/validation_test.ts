@@ -1,6 +1,6 @@
 /**
- * Laws of what createPet takes. The oracle is written from the contract; it judges the JSON that was
- * generated, before it was spelled out, and shares nothing with the core.
+ * Laws of what createPet accepts. The oracle is written from the contract; it checks the generated
+ * JSON before it is written as text, and shares nothing with the core.
  */
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -29,7 +29,9 @@ interface Animal {
   readonly status: string;
 }
 
-/** Returns the pet that a body asks for, or the names of all that is wrong (`body` for all of it). */
+/**
+ * Returns the pet that a body asks for, or the names of everything wrong (`body` for all of it).
+ */
 function expectedOf(body: Json): Animal | readonly string[] {
   if (typeof body === "string" || !("members" in body)) return ["body"];
   const last = new Map(body.members); // of repeated members the last one counts
@@ -58,7 +60,10 @@ function int64Of(json: Json | undefined): bigint | undefined {
     : undefined;
 }
 
-/** Tells whether a text has 1 to 255 code points, none of them a control character or half of a pair. */
+/**
+ * Tells whether a text has 1 to 255 code points, none of them a control character or half of a
+ * pair.
+ */
 function isName(text: string): boolean {
   const points = Array.from(text, (character) => character.codePointAt(0) ?? 0);
   return points.length >= 1 && points.length <= 255 &&
@@ -67,7 +72,9 @@ function isName(text: string): boolean {
     );
 }
 
-/** Returns the int64 that a literal denotes, by exact arithmetic; `undefined` if it denotes none. */
+/**
+ * Returns the int64 that a literal denotes, by exact arithmetic; `undefined` if it denotes none.
+ */
 function denotedInt64(literal: NumberLiteral): bigint | undefined {
   const { sign, whole, fraction, exponent } = literal;
   const digits = BigInt(sign + whole + fraction);
@@ -85,8 +92,8 @@ function denotedInt64(literal: NumberLiteral): bigint | undefined {
 
 // ---- The laws ----
 
-// Law: a body is taken exactly if it is a NewPet, and then comes back as it was meant; otherwise the
-// message names exactly the members that are wrong (decision: several problems).
+// Law: a body is accepted exactly if it is a NewPet, and then returned as meant; otherwise the
+// message names exactly the wrong members (decision: several problems).
 test("createPet takes JSON exactly if it is a pet, and names each member that is wrong", async () => {
   await fc.assert(
     fc.asyncProperty(anyBody, whims, async (body, whims) => {
@@ -116,8 +123,8 @@ test("createPet takes JSON exactly if it is a pet, and names each member that is
   );
 });
 
-// Law: a number is a bigint exactly if its value is an int64, however it is spelled (JSON Schema, Core
-// §6.3: 1.0 is an integer), and whatever stands next to it.
+// Law: a number is a bigint exactly if its value is an int64, however it is spelled (JSON Schema,
+// Core §6.3: 1.0 is an integer), whatever is next to it.
 test("parseWithInt64 makes a bigint of a number exactly if its value is an int64", () => {
   const beside = fc.constantFrom("1", "1.5", "1234567890123456", '"x"', "-0");
   fc.assert(
@@ -136,8 +143,8 @@ const anyBodies = fc.oneof(
   fc.array(anyBody, { maxLength: 3 }).map((items): Json => ({ items })),
 );
 
-// Law: parseWithInt64 is parseJson for some members of the outermost object, or of those in the outermost array,
-// and JSON.parse for all else.
+// Law: parseWithInt64 acts as parseJson for some members of the outermost object, or of those in
+// the outermost array, and as JSON.parse for everything else.
 test("parseWithInt64 reads outermost members exactly, and all else as JSON.parse", () => {
   fc.assert(
     fc.property(anyBody, anyBodies, whims, (inner, outer, whims) => {
@@ -165,7 +172,7 @@ test("parseWithInt64 reads outermost members exactly, and all else as JSON.parse
   );
 });
 
-// Law: parseInt64 reads the decimal form of every int64, and of nothing else.
+// Law: parseInt64 reads the decimal form of every int64, and nothing else.
 test("parseInt64 reads exactly the texts that int64 are written as", () => {
   const near = joined(
     fc.constantFrom("", "", "-", "+", "0", " "),

@@ -1,4 +1,4 @@
-/** The entry `./serve` from an address, as `deno serve jsr:@petstore/service/serve` loads it. */
+/** The entry `./serve` from a URL, as `deno serve jsr:@petstore/service/serve` loads it. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";

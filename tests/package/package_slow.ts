@@ -127,7 +127,7 @@ for (const file of consumers.examples) {
       if (words[1] === "serve") words.splice(2, 0, "--port", port);
       if (!PORT.test(program)) return void await sh(words.join(" "), full);
       const env = { PATH: consumers.PATH };
-      // The naive pet store rounds what is greater.
+      // The naive pet store rounds greater numbers.
       const categoryId = file === "naive.ts" ? 1n : undefined;
       await assertServes(words, port, { cwd: full, env }, categoryId);
     });

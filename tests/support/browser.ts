@@ -1,4 +1,4 @@
-/** Chromium as this machine has it, driven by Playwright. */
+/** This machine's Chromium, driven by Playwright. */
 
 import { existsSync } from "node:fs";
 import { after, type TestContext } from "node:test";
@@ -25,7 +25,7 @@ export const noBrowser: string | false = failure ??
 let browser: Promise<Browser> | undefined;
 after(async () => await (await browser)?.close());
 
-/** An empty page, with nothing of the pages before it. */
+/** An empty page, which shares nothing with earlier pages. */
 export interface Opened {
   readonly page: Page;
   /** The addresses of all requests. */
@@ -34,14 +34,17 @@ export interface Opened {
   readonly complaints: readonly string[];
 }
 
-/** Opens a page, which is closed after the test. Playwright's own arguments keep the browser, one for all pages, from calling home. */
+/**
+ * Opens a page, which is closed after the test. Playwright's own arguments keep the browser, one
+ * for all pages, from calling home.
+ */
 export async function openPage(
   t: TestContext,
   options: BrowserContextOptions = {},
 ): Promise<Opened> {
   if (!chromium || !executablePath) throw new Error(`${noBrowser}`);
   const args = ["--disable-gpu"];
-  // Bun runs all files in one process, and `after` with the first of them.
+  // Bun runs all files in one process, and `after` after the first of them.
   if (!(await browser)?.isConnected()) {
     browser = chromium.launch({ executablePath, args });
   }
@@ -51,7 +54,7 @@ export async function openPage(
   const page = await context.newPage();
   const requests: string[] = [];
   const complaints: string[] = [];
-  // Playwright's event "request" leaves out every favicon.ico, on whatever server it is.
+  // Playwright's event "request" omits every favicon.ico, on any server.
   const devTools = await context.newCDPSession(page);
   devTools.on("Network.requestWillBeSent", (sent) => {
     requests.push(sent.request.url);

@@ -1,4 +1,4 @@
-/** Copies of examples, to be run in other folders. */
+/** Copies examples, to run them in other folders. */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -7,8 +7,8 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 /**
- * Writes a copy of an example into a folder, and returns its path. The copy imports the sources in place of
- * the package, and jose from the packages of the tests.
+ * Writes a copy of an example into a folder, and returns its path. The copy imports the sources
+ * instead of the package, and jose from the packages of the tests.
  */
 export function placeExample(
   example: string,

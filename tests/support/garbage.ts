@@ -10,7 +10,7 @@ export async function countKept(
 ): Promise<number> {
   const collect = collector();
   for (let turn = 0;; turn++) {
-    // A reference that was read is kept until the end of the turn.
+    // A reference that was read is kept alive until the end of the turn.
     await new Promise((resolve) => setTimeout(resolve, 10));
     collect();
     const kept = references.filter((one) => one.deref() !== undefined).length;

@@ -1,4 +1,4 @@
-/** `handle` itself as a service to talk to: no server, no socket. */
+/** Uses `handle` itself as a service: no server, no socket. */
 
 import { memoryStorage } from "../../adapters/storage/memory/mod.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
@@ -6,7 +6,7 @@ import { createHandler, type HandlerOptions } from "../../core/handler.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import type { OpenService } from "../contract/ask.ts";
 
-/** A fresh and empty service; what goes wrong inside fails nothing by itself, but is a 500. */
+/** A fresh, empty service. An error inside fails no test by itself, but is a 500. */
 export function handleService(
   options: Partial<HandlerOptions> = {},
 ): OpenService {
@@ -24,7 +24,7 @@ export function handleService(
   };
 }
 
-/** Makes a storage of which every method does this. */
+/** Makes a storage whose methods all do this. */
 export function storageThat(act: () => unknown): PetStorage {
   const method = act as () => Promise<never>;
   return {

@@ -1,4 +1,7 @@
-/** Runs other programs, to their end or as long as a test needs them; those in `programs/`; and finds ports. */
+/**
+ * Runs other programs, to their end or as long as a test needs them, those in `programs/`, and
+ * finds ports.
+ */
 
 import { spawn } from "node:child_process";
 import { type AddressInfo, createServer, type Server } from "node:net";
@@ -15,11 +18,13 @@ export interface Surroundings {
   readonly cwd?: string;
   /** Environment variables in addition to those of this process. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Its standard input stays open, for {@linkcode Program.send}. Default: it has nothing to read. */
+  /**
+   * Its standard input stays open, for {@linkcode Program.send}. Default: it has nothing to read.
+   */
   readonly isInteractive?: boolean;
 }
 
-/** A program under way. */
+/** A running program. */
 export interface Program {
   /** The folder it runs in. */
   readonly cwd: string;
@@ -29,19 +34,25 @@ export interface Program {
   readonly stderr: () => string;
   /** Writes a line to its standard input. */
   readonly send: (line: string) => void;
-  /** The next line that an interactive program writes to its standard output; `undefined` after the last. */
+  /**
+   * The next line that an interactive program writes to its standard output; `undefined` after the
+   * last.
+   */
   readonly nextLine: () => Promise<string | undefined>;
   /** Sends a signal. */
   readonly kill: (signal: NodeJS.Signals) => void;
   /** Its exit code; `null` if a signal ended it, or it could not be started. */
   readonly exited: Promise<number | null>;
-  /** Sends a signal, SIGTERM by default, and returns the exit code; `null` if it has not ended after a minute. */
+  /**
+   * Sends a signal, SIGTERM by default, and returns the exit code; `null` if it has not ended after
+   * a minute.
+   */
   readonly end: (signal?: NodeJS.Signals) => Promise<number | null>;
   /** Ends its standard input, and returns the exit code. */
   readonly endInput: () => Promise<number | null>;
 }
 
-/** Time that a program has to end after a signal, in ms. */
+/** How long a program may take to exit after a signal, in ms. */
 const END_TIMEOUT = 60_000;
 
 /** Starts a command. */
@@ -76,7 +87,7 @@ export function launch(
     isOver = true;
     wake();
   });
-  // Not child.kill(): after that Deno reports the signal in place of the exit code.
+  // Not child.kill(), after which Deno reports the signal instead of the exit code.
   function kill(signal: NodeJS.Signals): void {
     const { pid, exitCode, signalCode } = child;
     if (pid !== undefined && exitCode === null && signalCode === null) {
@@ -145,21 +156,21 @@ export async function run(
   return { code, stdout: stdout(), stderr: stderr() };
 }
 
-/** Runs a command that has to succeed, and returns what it wrote; rejects with what it complained of. */
+/** Runs a command that must succeed, and returns what it wrote; rejects with its error output. */
 export async function runWell(command: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await run(command);
   if (code === 0) return stdout;
   throw new Error(`Cannot run ${command.join(" ")}: ${stderr}${stdout}`);
 }
 
-// ---- Programs of ours ----
+// ---- Our programs ----
 
 /** Makes a program serve one more service, with these options, whose key is `secret`. */
 type Open = (
   options: unknown,
 ) => Promise<OpenService & { readonly port: number }>;
 
-/** Registers tests of a server on every runtime; one that is missing is reported as skipped. */
+/** Registers tests of a server on every runtime. A missing one is reported as skipped. */
 export function onEveryRuntime(
   what: string,
   register: (name: Runtime["name"], open: Open) => void,
@@ -203,9 +214,9 @@ const PROGRAM = fileURLToPath(new URL("programs/storage.ts", import.meta.url));
 export interface StorageProcess {
   /** Sends a command, and returns its answers, without `done`; fewer if the process ends before. */
   tell(command: string): Promise<readonly string[]>;
-  /** Ends it with SIGKILL; fulfilled once it is gone. */
+  /** Ends it with SIGKILL. Resolves once it has exited. */
   kill(): Promise<unknown>;
-  /** Ends it in order. */
+  /** Shuts it down in order. */
   end(): Promise<unknown>;
 }
 
@@ -245,18 +256,19 @@ export function startStorage(
 
 // ---- Ports of 127.0.0.1 ----
 
-// Below the ports that Linux gives to clients (32768 and up): one of those may be a client's by the time
-// a server returns, and a client that knocks at a closed port of that range can even meet itself.
+// Below the ports that Linux gives to clients (32768 and up): by the time a server returns, a
+// client may have its port, and a client that connects to a closed port of that range can even
+// reach itself.
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
 
-/** Has a server listen on any port, and returns that. */
+/** Makes a server listen on any port, and returns the port. */
 export async function portOf(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return (server.address() as AddressInfo).port;
 }
 
-/** A port that nobody listens on just now, and that no client will be given. */
+/** A port on which nobody listens now, and that no client will get. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));

@@ -16,17 +16,20 @@ fc.configureGlobal({ ...(Number.isNaN(seed) ? {} : { seed }), ...runs(100) });
 
 export { fc };
 
-/** The parameters of a property that usually runs so often. */
+/** The parameters of a property that usually runs this often. */
 export function runs(usual: number): { readonly numRuns: number } {
   return { numRuns: Number.isNaN(given) ? usual : given };
 }
 
-/** The time limit, in ms, of a property that takes less than three minutes if it runs so often, on a busy machine too. */
+/**
+ * The time limit in ms of a property that takes less than three minutes for this many runs, even on
+ * a busy machine.
+ */
 export function patience(usual: number): number {
   return 180_000 * Math.max(1, runs(usual).numRuns / usual);
 }
 
-/** Texts of these parts, one after the other. */
+/** Texts made of these parts. */
 export function joined(
   ...parts: readonly fc.Arbitrary<string>[]
 ): fc.Arbitrary<string> {

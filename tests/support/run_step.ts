@@ -1,4 +1,4 @@
-/** Runs one command of tests, reads in JUnit's report what came of them, and names what hangs. */
+/** Runs one test command, reads the results from the JUnit report, and names what hangs. */
 
 import { parseXml, XmlElement } from "@rgrove/parse-xml";
 import { spawn } from "node:child_process";
@@ -19,7 +19,7 @@ export type Step = readonly [
   ...args: readonly string[],
 ];
 
-/** The title of a test, and what came of it: the name of JUnit's element, if there is one. */
+/** The title of a test, and its result: the name of JUnit's element, if there is one. */
 type Result = readonly [title: string, outcome: string];
 
 /** The commands that run tests. */
@@ -29,7 +29,7 @@ export const TEST = {
     ..."test -A --no-check --config tests/deno.json --preload tests/support/uncaught.ts"
       .split(" "),
   ],
-  /** Bun ends each test by itself, after 5 s unless told otherwise: too early on a busy machine. */
+  /** By default Bun ends each test after 5 s, which is too early on a busy machine. */
   bun: ["bun", "test", "--timeout", "60000"],
   node: [
     "node",
@@ -37,7 +37,7 @@ export const TEST = {
   ],
 } as const satisfies Readonly<Record<Runtime["name"], Step>>;
 
-/** What makes a runtime write its report to PATH, beside what it prints. */
+/** Options that make a runtime write its report to PATH, in addition to what it prints. */
 const REPORT: Readonly<Record<Runtime["name"], string>> = {
   deno: "--junit-path=PATH",
   bun: "--reporter=junit --reporter-outfile=PATH",
@@ -54,7 +54,7 @@ export function files(pattern: string): readonly string[] {
   return globSync(pattern, { cwd: ROOT });
 }
 
-/** Runs tests, and prints what fails when all have ended; resolves to `true` if nothing does. */
+/** Runs tests, and prints what failed when all have ended; resolves to `true` if nothing did. */
 export async function passes(
   [program, ...args]: Step,
   minutes = Infinity,
@@ -134,7 +134,7 @@ export async function passes(
   return verdict === "passed";
 }
 
-// Lines of no use beside a failure. Deno 2.9 warns of `request.signal`, which the tests of servers read.
+// Lines of no use next to a failure. Deno 2.9 warns about `request.signal`, which the tests of servers read.
 const QUIET =
   /^(?:\((?:pass|skip)\) .*|[✔﹣] .*|.* \.\.\. (?:ok|ignored) \(.*|Deno\.serve: request\.signal aborts .*|running \d+ tests? from .*|\S+\.ts:|)$/;
 
@@ -146,10 +146,13 @@ function countOf(results: readonly Result[]): string {
   }`;
 }
 
-/** Reads a report; `undefined` if the runtime did not write all of it, because it crashed or was ended. */
+/**
+ * Reads a report; `undefined` if the runtime did not write all of it, because it crashed or was
+ * ended.
+ */
 function readReport(path: string): readonly Result[] | undefined {
   try {
-    // Node leaves characters in it that XML does not allow.
+    // Node leaves in it characters that XML does not allow.
     const text = readFileSync(path, "utf8").replaceAll(/[^\P{Cc}\t\n\r]/gu, "");
     const { root } = parseXml(text);
     return root === null ? [] : resultsIn(root);
@@ -165,7 +168,7 @@ function resultsIn(
   if (name !== "testcase") return inner.flatMap(resultsIn);
   const outcome = inner.map((child) => child.name)
     .find((name) => /^(?:skipped|failure|error)$/.test(name)) ?? "passed";
-  // Deno has it on one line already.
+  // Deno already has it on one line.
   return [[attributes.name?.replaceAll("\n", "\\n") ?? "", outcome]];
 }
 

@@ -1,4 +1,4 @@
-/** The runner of the tests: what it says of tests that pass, fail, hang or are skipped. */
+/** The test runner: what it says about tests that pass, fail, hang or are skipped. */
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

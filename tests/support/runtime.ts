@@ -1,6 +1,6 @@
 /**
- * The runtime that runs the tests, and the others; how each runs a file; and how tests are skipped, so that
- * everybody learns what is missing.
+ * The runtime that runs the tests, and the others; how each runs a file; and how tests are skipped,
+ * so that the reader learns what is missing.
  */
 
 import { spawnSync } from "node:child_process";
@@ -8,7 +8,7 @@ import { appendFileSync } from "node:fs";
 import process from "node:process";
 import { test } from "node:test";
 
-/** A runtime, and the program that it is. */
+/** A runtime, and its program. */
 export interface Runtime {
   readonly name: "deno" | "bun" | "node";
   readonly command: string;
@@ -21,7 +21,10 @@ export const RUNTIME: Runtime["name"] = "Deno" in globalThis
   ? "bun"
   : "node";
 
-/** A runtime: named by the environment (`PETSTORE_TEST_NODE=/usr/bin/node22`), this one, or found on `PATH`. */
+/**
+ * A runtime: named by the environment (`PETSTORE_TEST_NODE=/usr/bin/node22`), this one, or found on
+ * `PATH`.
+ */
 export interface FoundRuntime extends Runtime {
   /** Why it is missing; `undefined` if it is there. */
   readonly missing: string | undefined;
@@ -41,7 +44,7 @@ export function findRuntime(name: Runtime["name"]): FoundRuntime {
   const isNew = major > leastMajor ||
     (major === leastMajor && minor >= leastMinor);
   const found = major === 0 ? "cannot be run" : `is ${name} ${major}.${minor}`;
-  // `.ci/run` expects reasons that begin so.
+  // `.ci/run` expects reasons that begin like this.
   const missing =
     `${command} is not ${name} ${leastMajor}.${leastMinor} or later, which the tests need (it ${found}): install it, or set ${variable}`;
   return { name, command, missing: isNew ? undefined : missing };
@@ -69,9 +72,9 @@ export function commandLine(
 }
 
 /**
- * Notes what is missing on this machine, so that tests are skipped, and returns it, for `skip` of
- * `node:test`. `tests/run.ts` prints what is in the file that `TEST_SKIPPED` names. What is for another
- * runtime is skipped without a note.
+ * Records what is missing on this machine, so that tests are skipped, and returns it, for `skip` of
+ * `node:test`. `tests/run.ts` prints the contents of the file that `TEST_SKIPPED` names. What is
+ * for another runtime is skipped without a note.
  */
 export function skipping(reason: string | false): string | false {
   if (reason === false) return false;
@@ -81,7 +84,10 @@ export function skipping(reason: string | false): string | false {
   return reason;
 }
 
-/** `test` of `node:test`; `test.skip` if there is a reason, such as what {@linkcode skipping} returns. */
+/**
+ * `test` of `node:test`; `test.skip` if there is a reason, such as what {@linkcode skipping}
+ * returns.
+ */
 export function testUnless(reason: string | false): typeof test.skip {
   return reason === false ? test : test.skip;
 }

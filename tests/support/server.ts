@@ -1,4 +1,7 @@
-/** Services behind a server of this process, and the standalone service without one. All are closed after the test. */
+/**
+ * Services behind a server of this process, and the standalone service without one. All are closed
+ * after the test.
+ */
 
 import type { Server as NodeServer } from "node:net";
 import type { TestContext } from "node:test";
@@ -11,7 +14,7 @@ import type { OpenService } from "../contract/ask.ts";
 import { atEnd } from "./at_end.ts";
 import { portOf } from "./process.ts";
 
-/** A service that `ask` can ask, by paths such as `/v1/pets`. */
+/** A service for `ask`, with paths such as `/v1/pets`. */
 type Asked = Pick<OpenService, "fetch" | "base" | "key">;
 
 /** Serves a handler on any port of this machine. */
@@ -26,7 +29,10 @@ export async function listen(
   return { ...server, fetch, base: server.url, key: "secret" };
 }
 
-/** Opens the service of the standalone server; its pets are in memory, unless settings say otherwise. */
+/**
+ * Opens the service of the standalone server. Its pets are in memory, unless settings say
+ * otherwise.
+ */
 export async function openStandalone(
   t: TestContext,
   settings: Readonly<Record<string, string>> = {},
@@ -42,7 +48,7 @@ export async function openStandalone(
   return { ...service, fetch: service.handle, base, key: "secret" };
 }
 
-/** Has a server of Node's listen on any port, which is returned. */
+/** Makes a Node server listen on any port, which is returned. */
 export async function listenOn(
   t: TestContext,
   server: NodeServer,

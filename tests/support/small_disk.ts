@@ -1,4 +1,4 @@
-/** A small disk, which is soon full, and one that fails. */
+/** A small disk, which is soon full, and a disk that fails. */
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -8,7 +8,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { skipping } from "./runtime.ts";
 
-/** Why a test that needs one is skipped. */
+/** Why a test that needs a disk is skipped. */
 export const NO_SMALL_DISK: string | false = skipping(
   !canMount() && "only root on Linux can mount a small disk",
 );
@@ -39,7 +39,10 @@ function mountOptions(path: string): readonly string[] {
   return ["-t", "tmpfs", "-o", "size=4m", "tmpfs", path];
 }
 
-/** Compiles `failing_disk.c`, and returns the path of the library; `undefined` if this machine cannot. */
+/**
+ * Compiles `failing_disk.c`, and returns the path of the library; `undefined` if this machine
+ * cannot.
+ */
 export function compileFailingDisk(folder: string): string | undefined {
   if (process.platform !== "linux") return undefined;
   const source = new URL("programs/failing_disk.c", import.meta.url);

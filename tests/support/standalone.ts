@@ -35,22 +35,25 @@ export const MAIN: string = join(FOLDER, "main.ts");
 const SERVE = join(FOLDER, "serve.ts");
 
 const FIXED_KEY = "secret";
-/** Why there is no terminal to show a server on; `false` if there is one. */
+/** Why there is no terminal for a server; `false` if there is one. */
 export const NO_TERMINAL: string | false =
   spawnSync("script", ["--version"]).status !== 0 &&
   "script of util-linux is missing";
 
-/** A server under way, which `ask` can ask for paths such as `/v1/pets`. */
+/** A running server, for `ask` with paths such as `/v1/pets`. */
 export interface RunningServer
   extends Program, Pick<OpenService, "fetch" | "base"> {
   readonly port: number;
   /** `http://127.0.0.1:PORT`. */
   readonly origin: string;
-  /** A key that it takes: the first one, if it printed one. */
+  /** A key that it accepts: the first one, if it printed one. */
   readonly key: string | undefined;
-  /** Returns its memory, in bytes; this and the next two need {@linkcode CANNOT_WATCH} to be `false`. */
+  /**
+   * Returns its memory, in bytes; this and the next two need {@linkcode CANNOT_WATCH} to be
+   * `false`.
+   */
   readonly memory: () => number;
-  /** Returns the time that processors have worked for it, in ms. */
+  /** Returns its processor time, in ms. */
   readonly processorTime: () => number;
   /** Returns the number of its open descriptors. */
   readonly descriptors: () => number;
@@ -65,8 +68,8 @@ export function runMain(
 }
 
 /**
- * The command line of `main.ts` with arguments, and the flags of their task; `runtime` is another one than
- * that of the tests, and `main` another file.
+ * The command line of `main.ts` with arguments, and the flags of their task. `runtime` replaces
+ * that of the tests, and `main` the file.
  */
 export function mainCommand(
   args: readonly string[],
@@ -84,11 +87,14 @@ export function mainCommand(
 export interface ServerOptions extends Surroundings {
   /** Default: any that is free. */
   readonly port?: number;
-  /** What it writes goes to a terminal, so that it shows its first key, and `secret` is none. */
+  /**
+   * If true, its output goes to a terminal, so that it shows its first key, and `secret` is not
+   * one.
+   */
   readonly isTerminal?: boolean;
   /** Default: that of the tests. */
   readonly runtime?: Runtime;
-  /** The command that is given its command line: `["sh", "-c", 'trap "" HUP; exec "$@"', "sh"]`. */
+  /** A command that receives its command line: `["sh", "-c", 'trap "" HUP; exec "$@"', "sh"]`. */
   readonly prefix?: readonly string[];
 }
 
@@ -101,7 +107,10 @@ export function startMain(
   return startCommand(t, mainCommand(args, options.runtime), options);
 }
 
-/** Starts `serve.ts`, on Deno under `deno serve`, and waits until it listens; it is ended after the test. */
+/**
+ * Starts `serve.ts`, on Deno under `deno serve`, and waits until it listens; it is ended after the
+ * test.
+ */
 export async function startServe(
   t: TestContext,
   { parallel = false, ...options }: ServerOptions & {
@@ -142,7 +151,7 @@ async function startCommand(
   return await untilListening({ ...program, stderr });
 }
 
-/** Tells a server to stop, and waits until it says so. */
+/** Tells a server to stop, and waits until it says that it does. */
 export async function tellToStop(
   { kill, stderr }: Pick<Program, "kill" | "stderr">,
 ): Promise<void> {
@@ -150,7 +159,10 @@ export async function tellToStop(
   await until("it says so", () => stderr().includes("SIGTERM"));
 }
 
-/** The flags of a task, which name the permissions: on a terminal Deno asks for what they do not allow. */
+/**
+ * The flags of a task, which name the permissions: on a terminal Deno asks for what they do not
+ * allow.
+ */
 export function taskFlags(
   task: "start" | "keys" | "ids" | "copy",
 ): readonly string[] {
@@ -163,7 +175,7 @@ export function taskFlags(
   return ["--config", join(ROOT, "deno.json"), ...flags];
 }
 
-/** Waits until a server listens; rejects if it ends first, or takes too long. `key` is one that it takes. */
+/** Waits until a server listens; rejects if it ends first, or takes too long. It accepts `key`. */
 export async function untilListening(
   program: Program,
   key?: string,
@@ -172,7 +184,7 @@ export async function untilListening(
   program.exited.then(() => hasEnded = true);
   const greeting = /listens at (http:\/\/[^/\s]+)[^]*\n$/;
   const firstKey = /^ {4}(pet_\w+)\n\n/m;
-  // A terminal may hand on what is one write in pieces: commands with the key, the address, the key.
+  // A terminal may pass on one write in pieces: commands with the key, the address, the key.
   const isWhole = (text: string) =>
     greeting.test(text) &&
     (!text.includes("Bearer pet_") || firstKey.test(text));
@@ -237,7 +249,7 @@ export async function assertServes(
 
 const SLOW = '{"name":"Slow","categoryId":1}';
 
-/** A create that is half sent: what a server has in flight when it is told to stop. */
+/** A half-sent create, which a server has in flight when it is told to stop. */
 export interface SlowCreate {
   /** Sends the rest, and returns the response once the server has closed the connection. */
   finish(): Promise<string>;
@@ -245,7 +257,7 @@ export interface SlowCreate {
   abandon(): void;
 }
 
-/** Sends the head and half the body of a create; resolves once the server is waiting for the rest. */
+/** Sends the header and half the body of a create; resolves once the server waits for the rest. */
 export async function openSlowCreate(
   t: TestContext,
   server: Pick<RunningServer, "port" | "key">,
@@ -257,7 +269,7 @@ export async function openSlowCreate(
     "Connection: close",
   ];
   const wire = await openWire(t, server, rawRequest("POST /v1/pets", fields));
-  // The server answers 100 when the handler asks for the body: then the request is in flight.
+  // The server answers 100 when the handler reads the body: then the request is in flight.
   await wire.answer();
   wire.write(SLOW.slice(0, 10));
   return {
@@ -280,7 +292,10 @@ export const QUIET: Readonly<Record<string, string>> = {
   SHUTDOWN_TIMEOUT: "1",
 };
 
-/** Makes a function that registers tests of a quiet server on a runtime; they are skipped if it cannot run or be watched. */
+/**
+ * Makes a function that registers tests of a quiet server on a runtime; they are skipped if it
+ * cannot run or be watched.
+ */
 export function testsOn(
   runtime: FoundRuntime,
   { skip = false, start = startMain, ...options }: ServerOptions & {

@@ -1,4 +1,4 @@
-/** Directories that are gone when a test, or all tests of a file, are over. */
+/** Directories that are removed when a test, or all tests of a file, are over. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,14 +20,14 @@ export function temporaryFiles(): () => string {
   return () => join(directory, `${++files}.db`);
 }
 
-/** Makes a folder, which is gone after the test. */
+/** Makes a folder, which is removed after the test. */
 export function newFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), "petstore-"));
   atEnd(t, () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** Runs `work` in a new folder, which is gone afterwards. */
+/** Runs `work` in a new folder, which is removed afterwards. */
 export async function inNewFolder(
   work: (folder: string) => Promise<void>,
 ): Promise<void> {

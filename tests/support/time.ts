@@ -1,8 +1,11 @@
-/** Time: what other processes do is waited for, and clocks that a test moves. */
+/** Time: waiting for other processes, and clocks that a test moves. */
 
 import type { TestContext } from "node:test";
 
-/** Looks every 10 ms until it is so; rejects when it is not within `timeout` ms (by default, 30 s). */
+/**
+ * Checks a condition every 10 ms until it is true; rejects if it is not within `timeout` ms (by
+ * default, 30 s).
+ */
 export async function until(
   what: string,
   isSo: () => boolean | Promise<boolean>,
@@ -22,7 +25,7 @@ export function nextTask(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
-/** Resolves after so many turns of the event loop: Node may run many timers in one. */
+/** Resolves after this many turns of the event loop: Node may run many timers in one. */
 export async function turns(count = 5): Promise<void> {
   for (let turn = 0; turn < count; turn++) {
     await new Promise((resolve) => setImmediate(resolve));
@@ -31,7 +34,7 @@ export async function turns(count = 5): Promise<void> {
 
 /** The clock of queues, which a test moves. */
 export interface StoppedClock {
-  /** Moves it on by so many ms, in ticks of 20 ms. */
+  /** Advances it by this many ms, in ticks of 20 ms. */
   pass(ms: number): Promise<void>;
   /** Tells whether a queue uses it. */
   isTicking(): boolean;
@@ -39,7 +42,7 @@ export interface StoppedClock {
 
 const { setInterval, clearInterval } = globalThis;
 
-/** Takes the place of intervals, by which queues tell the time, until the test is over. */
+/** Replaces intervals, by which queues tell the time, until the test is over. */
 export function stopClock(t: TestContext): StoppedClock {
   const ticks = new Map<number, () => void>();
   let last = 0;

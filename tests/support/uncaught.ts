@@ -1,6 +1,7 @@
 /**
- * Makes `deno test` fail if anything throws outside of a test. Deno 2.9 ignores that from the first test of
- * `node:test` on, also in the top-level code of a file, whose other tests are then never registered.
+ * Makes `deno test` fail if anything throws outside a test. Deno 2.9 ignores that from the first
+ * test of `node:test` on, even in the top-level code of a file, whose other tests are then never
+ * registered.
  */
 for (const type of ["error", "unhandledrejection"]) {
   globalThis.addEventListener(

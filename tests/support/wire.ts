@@ -1,4 +1,7 @@
-/** Bytes for servers: how tests send what `fetch` would not. What they send is a {@linkcode rawRequest}. */
+/**
+ * Bytes for servers: how tests send what `fetch` would not. What they send is a {@linkcode
+ * rawRequest}.
+ */
 
 import type { TestContext } from "node:test";
 import { type Answer, Wire } from "../contract/wire.ts";
@@ -9,7 +12,9 @@ export { rawRequest } from "../contract/wire.ts";
 /** A field with the key of the tests' services. */
 export const WITH_KEY = "Authorization: Bearer secret";
 
-/** Opens a connection to a server, and sends bytes, a character each; it is closed after the test. */
+/**
+ * Opens a connection to a server, and sends bytes, one per character. It is closed after the test.
+ */
 export async function openWire(
   t: TestContext,
   { port }: { readonly port: number },
@@ -20,7 +25,7 @@ export async function openWire(
   return wire;
 }
 
-/** Sends bytes on a connection of their own, and returns the first answer. */
+/** Sends bytes on a new connection, and returns the first answer. */
 export async function answerTo(port: number, bytes: string): Promise<Answer> {
   const wire = await Wire.open(port, bytes);
   try {
@@ -30,7 +35,7 @@ export async function answerTo(port: number, bytes: string): Promise<Answer> {
   }
 }
 
-/** Sends bytes on a connection of their own, and returns the status of the first answer. */
+/** Sends bytes on a new connection, and returns the status of the first answer. */
 export async function statusOf(port: number, bytes: string): Promise<number> {
   return (await answerTo(port, bytes)).status;
 }

@@ -1,4 +1,4 @@
-/** Writes JSON as YAML that people read: one member a line, and text of several lines as such. */
+/** Writes JSON as readable YAML: one member per line, and text of several lines as such. */
 
 /** Writes a value as `JSON.stringify` sees it. */
 export function toYaml(value: unknown): string {

@@ -12,7 +12,7 @@ import { fc, runs } from "../../support/property.ts";
 const LIMITS = { maxBodyBytes: 100, bodyTimeout: 10_000 };
 const SHORT = { ...LIMITS, bodyTimeout: 5 };
 
-/** A stream that hands out one chunk for each pull, and counts pulls and cancels. */
+/** A stream that yields one chunk per pull, and counts pulls and cancels. */
 function stream(chunks: Iterable<Uint8Array>): {
   readonly body: ReadableStream<Uint8Array>;
   readonly log: { pulls: number; cancels: number };
@@ -94,7 +94,7 @@ test("readText refuses a body over the cap whose Content-Length says less", asyn
   assertRefused(await read(101), "payload_too_large");
 });
 
-// Law: a body that is announced, and so read at once, is read as one that is not, chunk by chunk.
+// Law: an announced body, which is read at once, is read like one that is read chunk by chunk.
 test("readText comes to the same with Content-Length and without", async () => {
   const text = fc.oneof(
     fc.json({ maxDepth: 2 }),

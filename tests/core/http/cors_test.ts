@@ -28,7 +28,7 @@ async function answer(
 const rateLimit = async () => ({ allowed: false, headers: {} });
 const verify = () => Promise.reject(new Error("broken"));
 
-/** The ways in which requests end: each answer passes the layer, whoever made it. */
+/** The ways in which requests end. Each answer passes through the layer, whatever made it. */
 const cases = [
   [200, "GET /pets"],
   [204, "OPTIONS /pets"],

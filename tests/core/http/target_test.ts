@@ -7,7 +7,7 @@ import {
   parseTarget,
 } from "../../../core/http/target.ts";
 
-/** A request as a server makes it: with any text as its URL. */
+/** A request like those of servers, with any text as its URL. */
 function request(url: string): Request {
   return { url, headers: new Headers() } as Request;
 }

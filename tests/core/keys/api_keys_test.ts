@@ -57,7 +57,10 @@ test("sha256 is SHA-256 in lower-case hexadecimal", async () => {
 
 const VALID: FoundKey = { result: true };
 
-/** Keys that are remembered for 1000 ms of a clock that the test sets, and what was asked; an answer takes `takes` ms. */
+/**
+ * Keys that are remembered for 1000 ms of a clock that the test sets, and the look-ups. An answer
+ * takes `takes` ms.
+ */
 function remembered() {
   const state = {
     time: 0,
@@ -150,7 +153,7 @@ test("rememberKeys remembers valid keys only, and forgets when it is told", asyn
   }
 });
 
-/** Keys whose first look-up answers when told to, and the later ones at once; that look-up is under way. */
+/** Keys whose first look-up, which is under way, answers when told to, and later ones at once. */
 async function withSlowLookUp(...later: readonly FoundKey[]) {
   const { promise, resolve } = Promise.withResolvers<FoundKey | undefined>();
   const asked = Promise.withResolvers<void>();

@@ -8,7 +8,7 @@ import { handleService } from "../../support/handle_service.ts";
 
 type Verify = HandlerOptions["keys"]["verify"];
 
-/** Asks with a key for which `verify` returns this; returns the answer and what onError was told. */
+/** Sends a key for which `verify` returns this; returns the answer and what onError received. */
 async function askWith(result: unknown) {
   const told: unknown[][] = [];
   const service = handleService({

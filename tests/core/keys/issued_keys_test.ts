@@ -114,7 +114,7 @@ test("verify refuses what does not have the form of an issued key without a look
   }
 });
 
-/** A storage of keys, with what was noted, and the time, which the test sets. */
+/** A storage of keys, with the recorded uses, and the time, which the test sets. */
 function watched(t: TestContext) {
   const { apiKeys } = memoryStorage();
   const noted: (readonly [id: number, day: string])[] = [];
@@ -136,7 +136,7 @@ test("verify notes the use of a key once a day, on the first server that sees it
   const keys = issuedKeys(storage);
   const [one, two] = [await keys.issue("one"), await keys.issue("two")];
   let expected = 0;
-  /** Uses keys at once; so many of them are then noted, each in a task of its own. */
+  /** Uses keys at once. This many are then recorded, each in its own task. */
   const use = async (keys: IssuedKeys, count: number, ...all: IssuedKey[]) => {
     await Promise.all(all.map(({ key }) => keys.verify(key)));
     expected += count;

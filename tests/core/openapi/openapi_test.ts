@@ -67,12 +67,12 @@ test("nothing in the document makes a generated client strict beyond the contrac
   const int64 = new Set<string>();
   JSON.stringify(openApi(), (key, value) => {
     assert.notEqual(key, "const");
-    // OpenAPI Generator warns of examples by name: errors have one without.
+    // OpenAPI Generator warns about named examples, so errors have one without a name.
     if (value?.code !== undefined) assert.notEqual(key, "value");
     if (key === "headers") {
       assert.doesNotMatch(JSON.stringify(value), /"(required|enum)"/);
     }
-    // Generators read bounds into a double.
+    // Generators read bounds as doubles.
     if (value?.format === "int64") {
       Object.keys(value).forEach((name) => int64.add(name));
     }

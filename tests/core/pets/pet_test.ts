@@ -21,7 +21,7 @@ test("petId takes 1 to 2^63 - 1 and throws a RangeError for the rest", () => {
   }
 });
 
-// Law: pets are written alike, whether JSON.stringify may do it or not.
+// Law: pets are written in the same way, whether JSON.stringify can do it or not.
 test("petsToJson writes each pet as petToJson does", () => {
   const integer = fc.oneof(
     fc.bigInt({ min: -9n, max: 99n }),

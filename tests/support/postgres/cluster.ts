@@ -1,4 +1,4 @@
-/** A PostgreSQL server of a test's own, which the test may kill, with or without TLS. */
+/** A PostgreSQL server for a single test, which the test may kill, with or without TLS. */
 
 import {
   appendFileSync,
@@ -25,40 +25,50 @@ import { until } from "../time.ts";
 export interface ClusterOptions {
   /** Lines of `postgresql.conf`. Without any, it is as durable as PostgreSQL is by default. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** On 127.0.0.1. Default: one that is free. */
+  /** On 127.0.0.1. Default: a free one. */
   readonly port?: number;
   /** The password of `postgres`, its superuser (SCRAM-SHA-256). Default: everybody is trusted. */
   readonly password?: string;
-  /** Fills the data directory, which does not exist yet, in the server's account. Default: `initdb`. */
+  /**
+   * Fills the data directory, which does not exist yet, in the server's account. Default: `initdb`.
+   */
   readonly fill?: (data: string) => Promise<void>;
 }
 
-/** A server, running or not, and its databases. It ends with this process, if not before. */
+/** A server, running or not, and its databases. It ends with this process at the latest. */
 export interface Cluster {
   readonly port: number;
-  /** The folder of its files, for those of a test too; {@linkcode Cluster.close} removes it. */
+  /** The folder of its files, which tests may use too; {@linkcode Cluster.close} removes it. */
   readonly folder: string;
-  /** The `postgres://` URL of a database, for `postgres` or, without a password, for another user. */
+  /**
+   * The `postgres://` URL of a database, for `postgres` or, without a password, for another user.
+   */
   url(database: string, user?: string): string;
   /** The URL of a new and empty database, in UTF-8. */
   newDatabase(): Promise<string>;
-  /** Runs SQL as `postgres` in the database `postgres`, on a connection of its own; `values` are $1, …. */
+  /**
+   * Runs SQL as `postgres` in the database `postgres`, on a connection of its own; `values` are $1,
+   * ….
+   */
   query(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
-  /** Process ids of the clients' backends; with a text, of those amid a statement or transaction of it. */
+  /**
+   * Process ids of the clients' backends; with a text, only those running a statement or
+   * transaction with it.
+   */
   backends(running?: string): Promise<readonly number[]>;
-  /** Starts it again where it was; fulfilled once it takes connections. */
+  /** Restarts it at the same address. Resolves once it accepts connections. */
   start(): Promise<void>;
-  /** Ends the clients' transactions, and writes a checkpoint; fulfilled once it is gone. */
+  /** Ends the clients' transactions, and writes a checkpoint. Resolves once it has exited. */
   stop(): Promise<void>;
-  /** Ends all its processes with SIGKILL, at once. What they had given to the kernel stays. */
+  /** Ends all its processes with SIGKILL at once. What the kernel already has stays. */
   kill(): Promise<void>;
   /** Stops all its processes (SIGSTOP): connections stay open, and nothing is answered. */
   pause(): Promise<void>;
-  /** The end of {@linkcode Cluster.pause}. */
+  /** Ends {@linkcode Cluster.pause}. */
   resume(): void;
-  /** The whole of its log. */
+  /** Its whole log. */
   log(): string;
-  /** Ends it at once, and removes all that it made. */
+  /** Ends it at once, and removes everything it made. */
   close(): Promise<void>;
 }
 
@@ -100,7 +110,7 @@ export async function startCluster(
     const all = await pauseTree(pid);
     all.forEach((pid) => signal(pid, "SIGKILL"));
     await until("no process is left", () => !all.some(isAlive));
-    // The next one refuses to start as long as the kernel knows of this one, dead as it is.
+    // The next one refuses to start as long as the kernel still knows this dead one.
     await until("it is forgotten", () => !existsSync(`/proc/${pid}`));
     paused = [];
   }
@@ -188,14 +198,14 @@ function isReady(pidFile: string, pid: number): boolean {
 
 // ---- TLS ----
 
-/** `false`, or why there can be no certificates: the `openssl` command makes them. */
+/** `false`, or why certificates, which the `openssl` command makes, are not available. */
 export async function missingTls(): Promise<string | false> {
   const { code } = await run(["openssl", "version"]);
   return code !== 0 && "openssl is not installed here";
 }
 
 /**
- * Has a server take TLS connections besides plain ones, as `localhost` and as 127.0.0.1.
+ * Makes a server accept TLS connections as well as plain ones, as `localhost` and as 127.0.0.1.
  *
  * @returns the path of the authority's certificate, for `sslrootcert`; it goes with the server's folder.
  */

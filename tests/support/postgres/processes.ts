@@ -1,4 +1,7 @@
-/** Processes of servers: their account and folder, what they have forked (as /proc tells), and their end. */
+/**
+ * Processes of servers: their account and folder, what they have forked (from /proc), and their
+ * end.
+ */
 
 import { spawn } from "node:child_process";
 import {
@@ -16,14 +19,16 @@ import { fileURLToPath } from "node:url";
 import { runWell } from "../process.ts";
 import { until } from "../time.ts";
 
-/** The processes that a process has forked and that have not been reaped. */
+/** The processes that a process has forked and not reaped. */
 export function childrenOf(pid: number): readonly number[] {
   return readdirSync("/proc").map(Number).filter((child) =>
     Number.isInteger(child) && statusOf(child)?.parent === pid
   );
 }
 
-/** Tells if a process runs, or is stopped. One that nobody has reaped yet runs no more. */
+/**
+ * Tells whether a process is running or stopped. One that only has not been reaped yet is neither.
+ */
 export function isAlive(pid: number): boolean {
   const state = statusOf(pid)?.state;
   return state !== undefined && state !== "Z" && state !== "X";
@@ -31,7 +36,7 @@ export function isAlive(pid: number): boolean {
 
 /** Stops a process and all that it has forked, and returns their ids; they keep what they hold. */
 export async function pauseTree(pid: number): Promise<readonly number[]> {
-  // First the one that forks: then no more can come.
+  // First the one that forks, so that no more can appear.
   await pauseProcess(pid);
   const children = childrenOf(pid);
   await Promise.all(children.map(pauseProcess));
@@ -96,12 +101,12 @@ export async function startDaemon(
   const [program = "", ...args] = [...serverAccount().prefix, ...command];
   const output = openSync(log, "a");
   const child = spawn(program, args, {
-    // That of the tests may be one that the account may not enter.
+    // The account may not be able to enter the folder of the tests.
     cwd: "/",
     stdio: ["ignore", output, output],
     // Not the tests' own PGDATA, PGOPTIONS, LC_ALL and the like.
     env: { PATH: process.env.PATH, LC_ALL: "C" },
-    // Ctrl-C in a terminal is for the tests; the end of a server is up to them.
+    // Ctrl-C in a terminal is for the tests, which then end the server.
     detached: true,
   });
   closeSync(output);
@@ -117,7 +122,7 @@ export async function startDaemon(
 
 /** An account of this machine. */
 export interface Account {
-  /** The beginning of a command line that runs in the account; empty if all of them do. */
+  /** The beginning of a command line that runs in the account; empty if every command does. */
   readonly prefix: readonly string[];
   /** Gives it a file or a folder. */
   readonly give: (path: string) => void;
@@ -141,9 +146,9 @@ export function serverAccount(): Account {
 }
 
 /**
- * Makes a folder for servers, of their account; `remove` ends the servers, and removes the folder. A process
- * of its own waits beside it, `guard.sh`: were it a handler in this process, a SIGKILL, or the deadline of a
- * test runner, would leave them running.
+ * Makes a folder for servers, of their account; `remove` ends the servers, and removes the folder.
+ * A separate process, `guard.sh`, does this: with a handler in this process, a SIGKILL or the
+ * deadline of a test runner would leave them running.
  *
  * @param pidFiles the names of the files in the folder with their process ids, as patterns of the shell.
  * @param signal the one that ends them at once, without SIG.
@@ -158,7 +163,7 @@ export function guardedFolder(
   const guard = spawn(
     "sh",
     [script, path, pidFiles, signal],
-    // Its own session, so that Ctrl-C in a terminal does not reach it.
+    // In its own session, so that Ctrl-C in a terminal does not reach it.
     { stdio: ["pipe", "ignore", "ignore"], detached: true },
   );
   const gone = new Promise<void>((resolve) =>

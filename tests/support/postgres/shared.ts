@@ -1,4 +1,4 @@
-/** Databases for the tests that need no server of their own. */
+/** Databases for the tests that do not need their own server. */
 
 import process from "node:process";
 import { after, type test, type TestContext } from "node:test";
@@ -17,8 +17,8 @@ export interface SharedPostgres {
   /** `false`, or why the tests that need PostgreSQL are skipped. */
   readonly skip: string | false;
   /**
-   * Empties one database, in UTF-8, and gives its URL: for tests that have closed what they opened in it
-   * before. It is gone when the tests of the file are over.
+   * Empties one database, in UTF-8, and returns its URL, for tests that have closed what they
+   * opened in it before. It is removed when the tests of the file are over.
    */
   readonly emptyDatabase: () => Promise<string>;
   /** `test` of `node:test`, or `test.skip`. */
@@ -47,7 +47,7 @@ export async function sharedPostgres(): Promise<SharedPostgres> {
 
   async function newDatabase(): Promise<string> {
     if (server !== undefined) return await createDatabase(server);
-    // No test of these looks at a database after a crash.
+    // None of these tests looks at a database after a crash.
     const settings = { fsync: "off", full_page_writes: "off" };
     cluster = startCluster({ settings });
     return await (await cluster).newDatabase();

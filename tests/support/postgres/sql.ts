@@ -1,4 +1,4 @@
-/** Single statements, each on a connection of its own, and new databases. */
+/** Single statements, each on its own connection, and new databases. */
 
 import { randomUUID } from "node:crypto";
 import { Client } from "pg";
@@ -42,7 +42,7 @@ export async function createDatabase(server: string): Promise<string> {
   return url.href;
 }
 
-/** Removes a database that {@linkcode createDatabase} made, whoever is connected to it. */
+/** Removes a database that {@linkcode createDatabase} made, even if somebody is connected to it. */
 export async function dropDatabase(url: string, server: string): Promise<void> {
   const name = new URL(url).pathname.slice(1);
   await runSql(server, `drop database if exists ${name} with (force)`);

@@ -1,4 +1,4 @@
-/** Tests on a PostgreSQL server of their own, with a second one that follows it or is a copy of it, or PgBouncer. */
+/** Tests on their own PostgreSQL server, with a standby or a copy of it, or with PgBouncer. */
 
 import { randomUUID } from "node:crypto";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
@@ -28,7 +28,7 @@ export const NO_CLUSTER: string | false = skipping(
 /** The options of such a test. */
 export const ON_CLUSTER: TestOptions = { skip: NO_CLUSTER, timeout: 150_000 };
 
-/** Makes a test of `work`, which is given a server, and may leave it paused. */
+/** Makes a test from `work`, which receives a server and may leave it paused. */
 export function withCluster(
   work: (cluster: Cluster, t: TestContext) => Promise<void>,
   options?: ClusterOptions,
@@ -45,13 +45,15 @@ export function withCluster(
 
 // ---- Standbys ----
 
-/** A server that answers what changes nothing, until it is promoted. */
+/** A server that only answers reads until it is promoted. */
 export interface Standby extends Cluster {
-  /** Makes it a server that takes writes; fulfilled once it does. */
+  /** Makes it accept writes. Resolves once it does. */
   promote(): Promise<void>;
 }
 
-/** `false`, or why there can be no standby: `pg_basebackup`, which the npm package lacks, makes it. */
+/**
+ * `false`, or why there can be no standby: `pg_basebackup`, which the npm package lacks, makes it.
+ */
 export async function missingStandby(): Promise<string | false> {
   const binaries = await findBinaries();
   if (binaries.missing !== false) return binaries.missing;
@@ -59,7 +61,10 @@ export async function missingStandby(): Promise<string | false> {
     "There is no pg_basebackup; TEST_POSTGRES_BIN may name a folder that has it";
 }
 
-/** Starts a standby with what a server has now; it hears nothing of it later, and needs no `pg_basebackup`. */
+/**
+ * Starts a standby with a server's current data. It gets no later changes, and needs no
+ * `pg_basebackup`.
+ */
 export async function startCopy(primary: Cluster): Promise<Standby> {
   await primary.stop();
   const copy = await startCluster({
@@ -84,13 +89,13 @@ function promotable(standby: Cluster): Standby {
 }
 
 /**
- * Starts a standby; fulfilled once it streams, and the primary answers `commit` only when the standby,
- * or another one that it has, has it on disk.
+ * Starts a standby. Resolves once it streams, and the primary answers `commit` only when this
+ * standby, or another one, has it on disk.
  */
 export async function startStandby(primary: Cluster): Promise<Standby> {
   const binaries = await requireBinaries();
   const name = `standby_${randomUUID().replaceAll("-", "_")}`;
-  // A copy asks for the same password.
+  // A copy requires the same password.
   const { password } = new URL(primary.url("postgres"));
   const standby = await startCluster({
     ...(password !== "" && { password: decodeURIComponent(password) }),
@@ -133,7 +138,7 @@ export interface PgBouncer {
   url(database: string): string;
   /** Ends it by SIGKILL. */
   kill(): Promise<void>;
-  /** Starts it again where it was; fulfilled once it takes connections. */
+  /** Restarts it at the same address. Resolves once it accepts connections. */
   start(): Promise<void>;
   close(): Promise<void>;
 }
@@ -188,7 +193,7 @@ export async function startPgBouncer(
 
   async function start(): Promise<void> {
     const command = [PROGRAM ?? "", configuration];
-    // Its own database, of statistics: asking there takes no connection of the server.
+    // Its own database, for statistics: queries there use no connection of the server.
     const isReady = () =>
       runSql(url("pgbouncer"), "show version").then(() => true, () => false);
     pid = await startDaemon(command, log, isReady);

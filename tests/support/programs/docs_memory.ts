@@ -1,4 +1,7 @@
-/** Prints how many bytes of memory the docs page takes, once everything else that it needs is loaded. */
+/**
+ * Prints how many bytes of memory the docs page uses, after everything else that it needs is
+ * loaded.
+ */
 
 import { readFile } from "node:fs/promises";
 import process from "node:process";
