@@ -9,7 +9,7 @@ import {
 import { ERROR_STATUS } from "../../../core/http/refusal.ts";
 import { failure, noConnection, refusal, scripted } from "./scripted.ts";
 
-/** Tells what the types know of an error; none of it needs a cast or a check for `undefined`. */
+/** Shows what the types know about an error, without a cast or a check for `undefined`. */
 function explain(error: unknown): string {
   if (!(error instanceof PetStoreError)) return "another error";
   switch (error.code) {

@@ -30,7 +30,7 @@ const CALLS: readonly ((
 const rejectsWith = (promise: Promise<unknown>, reason: unknown) =>
   assert.rejects(promise, (error) => Object.is(error, reason));
 
-/** Never answers, and pays no heed to the signal. */
+/** Never answers, and ignores the signal. */
 const hang = () => new Promise<never>(() => {});
 
 /** Ends an exchange early, either as its timer does or as the caller's signal does. */
@@ -190,7 +190,7 @@ test("no call leaves a timer or an open body", async () => {
             if (delay === "now") happen();
             else if (delay === "microtask") queueMicrotask(happen);
             else setTimeout(happen);
-            // The timeout ends a body that hangs for ever.
+            // The timeout ends a body that never ends.
             if (end === "hangs") setTimeout(clock.expire, 2);
             return new Response(bodies[i]?.body ?? null, { status });
           }),

@@ -1,4 +1,7 @@
-/** The client, and the example for its developers, over real HTTP on the runtime that runs the tests. */
+/**
+ * The client, and the example for its developers, over real HTTP on the runtime that runs the
+ * tests.
+ */
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import test, { type TestContext } from "node:test";
@@ -17,7 +20,7 @@ import { listen, listenOn } from "../../support/server.ts";
 import { commandLine } from "../../support/runtime.ts";
 import { failure, inProcess, KEY } from "./scripted.ts";
 
-/** Listens with a service, and returns its base address. */
+/** Serves a service, and returns its base address. */
 async function baseUrlOf(t: TestContext, service: Service): Promise<string> {
   const server = await listen(t, toHandler(service), { onError: () => {} });
   return `${server.url}/v1`;
@@ -63,7 +66,8 @@ test("a redirect over HTTP is not followed, and the key stays", async (t) => {
 });
 
 test("a create whose connection breaks is sent once", async (t) => {
-  // Answers what has no body with no pets, and keeps the connection; breaks it if a pet comes.
+  // Answers a request without a body with no pets, and keeps the connection; breaks it if a pet
+  // arrives.
   const created: string[] = [];
   const server = createServer((socket) => {
     atEnd(t, () => socket.destroy());

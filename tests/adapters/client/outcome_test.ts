@@ -25,7 +25,9 @@ const CALLS = {
   create: (client: Client) => client.createPet(REX),
 } as const;
 
-/** Makes a call that gets one response, and returns its error, which must have this code and status. */
+/**
+ * Makes a call that gets one response, and returns its error, which must have this code and status.
+ */
 async function fails(
   call: keyof typeof CALLS,
   step: Step,
@@ -62,7 +64,7 @@ test("a Pet that is not what the contract says is invalid_response", async () =>
     const answer = json(text, { status: 201 });
     const created = await fails("create", answer, "invalid_response", 201);
     assert.equal(created.uncertain, true);
-    // An empty element is no JSON either.
+    // An empty element is not JSON either.
     await fails("list", json(`[${pet},${text}]`), "invalid_response", 200);
   }
 });
@@ -81,7 +83,7 @@ test("the message says what is wrong, and does not quote it", async () => {
     ["get", '{"id":0}', "id of the response must be positive$"],
     ["get", '{"id":7}', "name of the response is missing$"],
     ["get", '{"id":7,"name":7}', "name of the response must be a string$"],
-    // Another pet than the one that was asked for.
+    // A different pet than the one requested.
     [
       "get",
       petJson(8n),
@@ -281,7 +283,7 @@ test("JSON that only resembles an Error of the service is http_error", async () 
 });
 
 test("a redirect that a browser hides is http_error without a status", async () => {
-  // A Response of this kind cannot be made by hand: the parts that are read stand for it.
+  // Such a Response cannot be made by hand, so an object with the parts that are read replaces it.
   const opaque = { status: 0, headers: new Headers(), body: null, url: "" };
   const step = () => opaque as Response;
   const { message } = await fails("list", step, "http_error");

@@ -1,4 +1,4 @@
-/** Failures that are tried again, when, and those that never are. */
+/** Failures that are retried, and when, and those that never are. */
 import assert from "node:assert/strict";
 import test from "node:test";
 import { type Client, PetStoreError } from "../../../adapters/client/mod.ts";
@@ -196,7 +196,7 @@ test("a Retry-After beyond 30 s is for the caller, at once", async () => {
   assert.deepEqual(clock.pauses, []);
 });
 
-// Faults between a client and a service that honours the key.
+// Faults between a client and a service that supports the key.
 const fault = fc.constantFrom(
   "none",
   "lost request",

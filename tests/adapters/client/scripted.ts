@@ -24,13 +24,13 @@ import {
 } from "../../../mod.ts";
 import type { PetDatabase } from "../../../adapters/storage/memory/mod.ts";
 
-/** The key that the service takes. No message of client or service contains it by chance. */
+/** The key that the service accepts. No message of client or service contains it by chance. */
 export const KEY = "pet_0A1b2C3d4E5f6G7h8I9j";
 
 /** The base address of the service. */
 export const BASE = "http://localhost/v1";
 
-/** Opens an empty service and a client of it, without a socket. `wrap` stands before the storage. */
+/** Opens an empty service and a client of it, without a socket. `wrap` wraps the storage. */
 export function inProcess(
   wrap: (storage: PetDatabase) => PetStorage = (storage) => storage,
 ): {
@@ -53,20 +53,20 @@ export type Step =
   | Response
   | ((request: Request) => Response | Promise<Response>);
 
-/** A clock for tests. Pauses are over at once; what waits for `timeout` ends when it is told to. */
+/** A clock for tests. Pauses end at once; what waits for `timeout` ends when told to. */
 export interface TestClock extends Pick<Settings, "now" | "setTimer"> {
   /** The pauses so far, in ms. */
   readonly pauses: readonly number[];
   /** The number of timers that are set. */
   readonly live: number;
-  /** Lets all timers that are set go off. */
+  /** Fires all timers. */
   expire(): void;
 }
 
 /** The timeout of scripted clients, in ms. */
 export const TIMEOUT = 12_345;
 
-/** Makes a clock that begins at `start`; with `holds`, pauses too end only when they are told to. */
+/** Makes a clock that begins at `start`. With `holds`, pauses too end only when told to. */
 export function testClock(
   { start = 0, holds = false }: { start?: number; holds?: boolean } = {},
 ): TestClock {
@@ -100,7 +100,7 @@ export function testClock(
   };
 }
 
-/** A client whose requests meet the steps in order, and what became of them. */
+/** A client whose requests meet the steps in order, and their outcomes. */
 export interface Scripted {
   readonly client: Client;
   readonly clock: TestClock;
@@ -157,7 +157,7 @@ export function refusal(
   return json(JSON.stringify({ code, message, status }), { status, headers });
 }
 
-/** An error page, as proxies send it. */
+/** An error page like those of proxies. */
 export function page(
   status: number,
   headers: Record<string, string> = {},
@@ -180,7 +180,7 @@ export function petJson(id: bigint, name = "Rex"): string {
   },"categoryId":1,"status":"available"}`;
 }
 
-/** A body in chunks, and what became of it. */
+/** A body in chunks, and its outcome. */
 export interface WatchedBody {
   readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
   /** `open` until it is read to its end, cancelled, or fails. */

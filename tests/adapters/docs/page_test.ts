@@ -39,14 +39,14 @@ const INVALID = "API key is invalid: it is unknown, expired or revoked";
 const BACKGROUND = "getComputedStyle(document.body).backgroundColor";
 const DARK_BACKGROUND = "rgb(28, 32, 34)";
 
-/** A server of the page and of a service with one pet, and a page that shows it. */
+/** A server with the page and a service with one pet, and a page that shows it. */
 interface Shown extends Opened {
   readonly origin: string;
   /** The keys that the service accepts. */
   readonly keys: Set<string>;
 }
 
-/** Registers a test with a page that shows a server of its own, if there is a browser. */
+/** Registers a test with a page that shows its own server, if there is a browser. */
 function onPage(
   name: string,
   options: BrowserContextOptions & DocsOptions,
@@ -108,7 +108,7 @@ async function open(page: Page, operation: string): Promise<void> {
   );
 }
 
-/** Sends the request; fulfilled with the status and the body that the page shows. */
+/** Sends the request; resolves to the status and the body that the page shows. */
 async function execute(
   page: Page,
   operation: string,
@@ -121,7 +121,10 @@ async function execute(
   return { status: status.trim().slice(0, 3), body };
 }
 
-/** What the page has to meet: the success criteria of WCAG 2.2, A and AA, and what axe calls best practices. */
+/**
+ * What the page has to meet: the success criteria of WCAG 2.2, A and AA, and what axe calls best
+ * practices.
+ */
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
   .concat("best-practice");
 
@@ -129,13 +132,16 @@ const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
 const SIZE_RULES = ["target-size", "scrollable-region-focusable"];
 
-/** Finds violations of some rules or criteria on the page as it is now: rule, selector and problem of each. */
+/**
+ * Finds violations of some rules or criteria on the page as it is now: rule, selector and problem
+ * of each.
+ */
 async function violations(
   page: Page,
   type: "rule" | "tag",
   values: readonly string[],
 ): Promise<readonly string[]> {
-  // What still fades in has other colours.
+  // Elements that still fade in have other colours.
   await page.evaluate(
     "Promise.allSettled(document.getAnimations().map((each) => each.finished))",
   );
@@ -147,7 +153,10 @@ async function violations(
   );
 }
 
-/** Asserts that the page as it is now meets all criteria; in the dark and on a phone, those that may differ there. */
+/**
+ * Asserts that the page as it is now meets all criteria; in the dark and on a phone, those that may
+ * differ there.
+ */
 async function assertAccessible(page: Page): Promise<void> {
   await page.evaluate(axe.source);
   const found = [...await violations(page, "tag", TAGS)];
@@ -212,7 +221,7 @@ onPage(
     const refused = await execute(page, CREATE);
     assert.equal(refused.status, "400");
     assert.match(refused.body, /"Cannot create pet: name must not be empty"/);
-    // The browser itself notes a status of 400; the page has nothing to complain of.
+    // The browser itself logs a status of 400; the page logs nothing.
     assert.equal(complaints.length, 1);
     assert.match(complaints[0] ?? "", /status of 400 .*\/v1\/pets$/);
   },
@@ -304,7 +313,7 @@ onPage(
     assert.equal(refused.status, "401");
     assert.match(refused.body, /API key is missing/);
 
-    // Far down the page, the hint names the bar at the top, which leads to the form.
+    // Far down the page, the hint points to the bar at the top, which opens the form.
     const hint = page.locator(`${GET} [role="alert"]`);
     assert.match(await hint.innerText(), /Press Authorize/);
     const bar = await page.locator(".btn.authorize").boundingBox();

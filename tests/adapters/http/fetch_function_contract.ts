@@ -1,4 +1,7 @@
-/** The promises of every `serve` that takes any fetch function, tested over TCP because the bytes matter. */
+/**
+ * The promises of every `serve` that accepts any fetch function, tested over TCP because the bytes
+ * matter.
+ */
 
 import assert from "node:assert/strict";
 import type {

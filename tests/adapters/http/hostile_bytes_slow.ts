@@ -32,7 +32,7 @@ onEveryRuntime("bytes meant to confuse", (name, open) => {
     openOnDisk,
   );
 
-  // Seen in Bun 1.4: docs/reliability.md tells clients what to do. If this fails, that can go.
+  // Seen in Bun 1.4; docs/reliability.md tells clients what to do. If this fails, that can go.
   test("bun closes a connection if a request comes while a create waits for the disk", async (t) => {
     const server = await openOnDisk();
     const wire = await openWire(t, server, CREATE + LIST);

@@ -1,4 +1,4 @@
-/** The HTTP contract over real sockets, on every runtime there is. */
+/** The HTTP contract over real sockets, on every available runtime. */
 import { test } from "node:test";
 import { RAW_HTTP_CLAUSES } from "../../contract/raw_http_contract.ts";
 import { httpContract, registerClauses } from "../../contract/register.ts";

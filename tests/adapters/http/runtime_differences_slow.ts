@@ -1,6 +1,7 @@
 /**
  * What each runtime answers to bytes on which they differ, mostly before the service sees them, as
- * docs/reliability.md tells. If a row fails after an update, what the documents and the code do about it may go.
+ * docs/reliability.md says. If a row fails after an update, what the documents and the code do
+ * about it may go.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -11,7 +12,7 @@ import { RUNTIME } from "../../support/runtime.ts";
 import { listen } from "../../support/server.ts";
 import { openWire, rawRequest, WITH_KEY } from "../../support/wire.ts";
 
-/** A server that sends nothing for so long has answered, in ms. */
+/** A server that sends nothing for this long has answered, in ms. */
 const SILENCE = 500;
 const REX = '{"name":"Rex","categoryId":1}';
 const LONG = "y".repeat(100_000);
@@ -22,7 +23,10 @@ const create = (...fields: readonly string[]): string =>
   rawRequest("POST /v1/pets", [WITH_KEY, ...fields], REX);
 
 // deno-fmt-ignore -- a table
-/** What is sent, and the statuses that come; "bare" without a body; then whether the connection is closed. */
+/**
+ * What is sent, and the statuses that come; "bare" without a body; then whether the connection is
+ * closed.
+ */
 const CASES: readonly (readonly [what: string, bytes: string, deno: string, bun: string, node: string])[] = [
   ["an unknown Upgrade with a body", create("Connection: Upgrade", "Upgrade: x"), "400 bare, closed", "201", "201, closed"],
   ["a chunk size that is none", `${rawRequest("POST /v1/pets", [WITH_KEY, "Transfer-Encoding: chunked"])}zz\r\n`, "closed", "400 bare, closed", "400, closed"],

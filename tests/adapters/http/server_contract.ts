@@ -15,12 +15,12 @@ import { assertNoTunnel, GET, staging } from "./stage.ts";
 
 const MANY_BYTES = 8 * 1024 * 1024;
 
-/** The head of a request with a body of so many bytes. */
+/** The header of a request with a body of this many bytes. */
 function headOf(length: number, ...fields: readonly string[]): string {
   return rawRequest("POST /", [`Content-Length: ${length}`, ...fields]);
 }
 
-/** A service that tells when it is called. */
+/** A service that reports its calls. */
 function told(
   service: Service,
 ): { readonly service: Service; readonly called: Promise<void> } {
@@ -199,7 +199,7 @@ export function serverContract(
   });
 
   it("pipelined requests are answered in order", async ({ speak }) => {
-    // All are answered at once: Bun closes the connection if an answer has to wait.
+    // All are answered at once, because Bun closes the connection if an answer has to wait.
     const wire = await speak(sendPath);
     const paths = ["/1", "/2", "/3"];
     wire.write(paths.map((path) => rawRequest(`GET ${path}`)).join(""));
@@ -295,7 +295,7 @@ export function serverContract(
         wire.pause();
         let isClosed = false;
         void server.close();
-        // Whoever asks again waits as well.
+        // A second call waits as well.
         const closed = server.close().then(() => isClosed = true);
         await assert.rejects(openWire(t, server));
         assert.equal(isClosed, false);
@@ -315,7 +315,7 @@ export function serverContract(
       const wire = await openWire(t, server, `${headOf(10)}half `);
       await called;
       const closed = server.close();
-      // Meanwhile new connections are refused, on Deno only later.
+      // In the meantime new connections are refused, on Deno only later.
       await openWire(t, server).catch(() => {});
       wire.write("whole");
       const { status, body } = await wire.answer();

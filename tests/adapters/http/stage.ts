@@ -1,4 +1,7 @@
-/** What tests of a server share: servers that report no error which the test does not take, and clients of them. */
+/**
+ * What tests of servers share: servers whose reported errors fail the test unless it takes them,
+ * and their clients.
+ */
 
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
@@ -12,11 +15,11 @@ export const GET = rawRequest("GET /");
 
 /** A server that is closed after the test, which fails for what is left in `errors`. */
 export interface Watched extends Server {
-  /** What was reported. */
+  /** The reported errors. */
   readonly errors: unknown[];
 }
 
-/** Serves with options that a test chooses, on a free port unless they name one. */
+/** Serves with a test's options, on a free port unless they name one. */
 export async function watch<Options extends ServeOptions>(
   t: TestContext,
   serve: (options: Options) => Promise<Server>,

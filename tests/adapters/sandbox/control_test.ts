@@ -6,7 +6,7 @@ import { onEverySandbox, type RunningSandbox } from "./sandbox_program.ts";
 const it = onEverySandbox();
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** The state, in short. */
+/** A summary of the state. */
 async function state({ drive }: RunningSandbox) {
   const { pets, faults, requests } = (await drive("GET")).json as {
     readonly pets: number;

@@ -36,7 +36,7 @@ export interface RunningSandbox extends Address {
     path?: string,
     body?: unknown,
   ): Promise<{ readonly status: number; readonly json: unknown }>;
-  /** Sends a request to the service on a connection of its own, which closes after the answer. */
+  /** Sends a request to the service on its own connection, which closes after the answer. */
   send(request: string, body?: string): Promise<string>;
 }
 
@@ -93,7 +93,10 @@ export async function startSandbox(
   };
 }
 
-/** Registers a test for each runtime, with one sandbox of fifty pets, which is reset before each test. */
+/**
+ * Registers a test for each runtime, with one sandbox of fifty pets, which is reset before each
+ * test.
+ */
 export function onEverySandbox(): (
   title: string,
   check: (sandbox: RunningSandbox, t: TestContext) => Promise<void>,

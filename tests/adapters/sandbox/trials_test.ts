@@ -34,7 +34,7 @@ const CALLS = {
   walk: (client: Client) => Array.fromAsync(client.pets()),
 } as const;
 
-/** The result of our client where it fails, as it must: the code of its error. */
+/** The error code of our client in trials where it must fail. */
 const FAILS: Readonly<Record<string, string>> = {
   "the next page fails": "internal_error",
   "the key is refused half-way": "unauthorized",

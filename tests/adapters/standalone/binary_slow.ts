@@ -1,4 +1,4 @@
-/** The server as one file, which `deno task compile` makes with Bun. */
+/** The server as a single binary, which `deno task compile` makes with Bun. */
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

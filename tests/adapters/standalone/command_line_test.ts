@@ -237,7 +237,7 @@ testUnless(process.platform !== "linux" && "/dev/full is Linux's")(
     const cwd = newFolder(t);
     const issue = ["keys", "issue", "demo", "--quiet"];
     const full = (command: string) => `${command} >/dev/full`;
-    // The command begins once nobody reads.
+    // The command begins when nobody reads any more.
     const gone = (command: string) =>
       `trap "" PIPE; { while echo; do :; done 2>/dev/null; ${command}; } | true`;
     const cases = [
@@ -251,7 +251,7 @@ testUnless(process.platform !== "linux" && "/dev/full is Linux's")(
     ] as const;
     for (const [args, output, message] of cases) {
       const command = [...commandLine(MAIN, taskFlags("keys")), ...args];
-      // A shell has the exit code of the last command of a pipe.
+      // A shell returns the exit code of the last command of a pipe.
       const line = output('{ "$0" "$@"; echo "exited with $?" >&2; }');
       const { stderr } = await run(["sh", "-c", line, ...command], { cwd });
       const [, told = ""] = /^([^]*)exited with 1\n$/.exec(stderr) ?? [];

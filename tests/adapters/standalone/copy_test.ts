@@ -34,11 +34,11 @@ const timeout = 60_000;
 
 /** A database, read by SQL instead of the tested code. */
 interface Place {
-  /** Its address, as `copy` is given it. */
+  /** Its address, as passed to `copy`. */
   readonly url: string;
-  /** Runs a statement; its columns are to be text. */
+  /** Runs a statement, whose columns must be text. */
   readonly query: (sql: string) => Promise<readonly TextRow[]>;
-  /** Opens it as a server does, which makes its tables. */
+  /** Opens it as a server does, which creates its tables. */
   readonly open: () => Promise<PetDatabase>;
   /** Opens it as `copy` does. */
   readonly transfer: (access: Access) => Promise<Transfer>;
@@ -82,14 +82,14 @@ const postgres: Open = async () => {
 
 const STATUSES = ["available", "pending", "sold"];
 
-/** Where copies go from and to. */
+/** The source and the target of copies. */
 const WAYS = {
   "from SQLite to SQLite": [sqlite, sqlite],
   "from SQLite to PostgreSQL": [sqlite, postgres],
   "from PostgreSQL to SQLite": [postgres, sqlite],
 } as const;
 
-/** Registers a test with two places without tables, files in a folder of its own. */
+/** Registers a test with two places without tables; files are in its own folder. */
 function testWay(
   title: string,
   [from, to]: readonly [Open, Open],
@@ -205,7 +205,7 @@ for (const [way, places] of Object.entries(WAYS)) {
     );
     assert.deepEqual(valid, [{ id: 1 }, false, { id: 3 }]);
     await after.close();
-    // Again: there is nothing left to do.
+    // The second time there is nothing left to do.
     const again = await copy([from, to]);
     assert.deepEqual([again.pets.copied, again.apiKeys.copied], [0, 0]);
   });
@@ -236,7 +236,7 @@ for (const [way, places] of Object.entries(WAYS)) {
     );
     const last = await before.create(REX, key(1099));
     await copy([from, to]);
-    // TO has keys of which FROM has newer records, and FROM one of a pet that is not copied.
+    // TO has keys for which FROM has newer records, and FROM has one for a pet that is not copied.
     await to.query("update idempotency_keys set pet_id = 5");
     await from.query(
       "update idempotency_keys set pet_id = 2000 where key like '%0008'",
@@ -332,7 +332,7 @@ for (const [way, places] of Object.entries(WAYS)) {
       assertSame(await content(to), before);
       await to.query(undo);
     }
-    // With all of that undone it is the beginning of FROM again.
+    // With all of that undone, it is again the beginning of FROM.
     assert.equal((await copy([from, to])).pets.copied, 500);
   });
 
@@ -399,7 +399,7 @@ for (const [way, places] of Object.entries(WAYS)) {
     assert.deepEqual([apiKeys.earlier, apiKeys.copied], [2, 1]);
     assertSame(await content(to), await content(from));
 
-    // On which day a key was used may differ: servers note that while they run.
+    // The day on which a key was used may differ, because running servers record it.
     const use = "update api_keys set last_used = ";
     await from.query(`${use} case id when 1 then 5 when 3 then 7 end`);
     await to.query(
@@ -409,7 +409,7 @@ for (const [way, places] of Object.entries(WAYS)) {
     const days = (await rowsOf(to, "api_keys")).map((row) => row.last_used);
     assert.deepEqual(days, ["5", "6", "9"]);
 
-    // A key that only TO has revoked stays revoked, and is not the same.
+    // A key that only TO has revoked stays revoked, and differs.
     await to.query("update api_keys set revoked = 5 where id = 2");
     const again = await copy([from, to]);
     assert.notEqual(again.apiKeys.to.sha256, again.apiKeys.from.sha256);
@@ -618,7 +618,7 @@ for (const signal of ["SIGINT", "SIGKILL"] as const) {
   });
 }
 
-/** Makes the tables, and so many pets, from the id 1 on. */
+/** Creates the tables, and this many pets, with ids from 1. */
 async function fill(place: Place, count: number): Promise<void> {
   const storage = await place.open();
   await storage.close();
@@ -657,7 +657,7 @@ async function countPets({ query }: Place): Promise<number> {
   return Number(row?.n);
 }
 
-/** Like `deepEqual`, and quick if many rows differ. */
+/** Like `deepEqual`, but fast if many rows differ. */
 function assertSame(
   actual: readonly TextRow[],
   expected: readonly TextRow[],

@@ -1,4 +1,4 @@
-/** The dashboard for Grafana, on a Prometheus that scrapes a server. */
+/** The Grafana dashboard, on a Prometheus that scrapes a server. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";

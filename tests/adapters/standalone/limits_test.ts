@@ -1,4 +1,4 @@
-/** CORS and rate limits of the server as it is: over HTTP, on the runtime that runs the tests. */
+/** CORS and rate limits of the real server, over HTTP, on the runtime that runs the tests. */
 import assert from "node:assert/strict";
 import { get } from "node:http";
 import process from "node:process";
@@ -15,7 +15,10 @@ const KEY = "secret";
 const OTHER = "other";
 const WRONG = "wrong";
 
-/** Requests to a server that allows two in an hour: how each is answered, and what is left of which limit. */
+/**
+ * Requests to a server that allows two per hour: the answer to each, and what remains of which
+ * limit.
+ */
 const REQUESTS: readonly (readonly [string, string, number, string?])[] = [
   ["GET /v1/pets", KEY, 200, "key 1"],
   ["POST /v1/pets", KEY, 400, "key 0"],
@@ -28,7 +31,8 @@ const REQUESTS: readonly (readonly [string, string, number, string?])[] = [
   ["GET /v1/pets", "", 429, "address 0"],
   ["GET /v1/pets/1", WRONG, 429, "address 0"],
   ["GET /v1/pets", OTHER, 200, "key 0"],
-  // What comes before the key comes before the limit; probes, the document and the page need none.
+  // Checks before that of the key also precede the limit; probes, the document and the page need no
+  // key.
   ["GET /livez", "", 200],
   ["HEAD /readyz", "", 200],
   ["POST /livez", "", 405],

@@ -1,6 +1,6 @@
 /**
- * Logs 100,000 requests; 5000 are more than a pipe holds. Then says on standard error that it has, and ends
- * when its standard input does.
+ * Logs 100,000 requests (5000 are more than a pipe holds), says so on standard error, and ends when
+ * its standard input does.
  */
 
 import { once } from "node:events";

@@ -58,7 +58,7 @@ const LOGGING = commandLine(
   fileURLToPath(new URL("log_program.ts", import.meta.url)),
 );
 
-/** Starts the program that logs 100,000 requests, by a command that is given its words. */
+/** Starts the program that logs 100,000 requests, by a command that receives its words. */
 function startLogging(...starter: readonly string[]) {
   const [command = "", ...args] = [...starter, ...LOGGING];
   return spawn(command, args, { timeout: 60_000 });
@@ -119,7 +119,7 @@ const WRITERS = {
     'exec >"$0"; dd oflag=nonblock </dev/null 2>/dev/null; exec "$@"',
 };
 
-/** A pipe whose reader begins to read when it is told. */
+/** A pipe whose reader begins to read when told to. */
 function createPipe(folder: string): {
   readonly path: string;
   /** All that is written until the last writer ends. */

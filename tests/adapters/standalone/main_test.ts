@@ -432,7 +432,7 @@ testUnless(
   },
 );
 
-/** Starts a server whose database is locked, and waits until it has taken its port. */
+/** Starts a server whose database is locked, and waits until it has opened its port. */
 async function startLocked(t: TestContext) {
   const cwd = newFolder(t);
   const other = new DatabaseSync(join(cwd, "petstore.db"));

@@ -1,4 +1,4 @@
-/** `/metrics` for Prometheus, also judged by its own tool. */
+/** `/metrics` for Prometheus, also checked by its own tool. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import {
@@ -44,11 +44,11 @@ function request(method: string, path: string): Request {
   const body = new Blob([REX_JSON]);
   const init = method === "POST" ? { method, headers, body } : { headers };
   const request = new Request(`http://localhost${path}`, init);
-  // Bun makes a GET of an unknown method.
+  // Bun turns an unknown method into a GET.
   return Object.defineProperty(request, "method", { value: method });
 }
 
-/** What a service is called with for a request. */
+/** The arguments of a service for a request. */
 function called(method: string, path: string): Parameters<Service> {
   const sent = request(method, path);
   return [sent, undefined, webBody(sent)];

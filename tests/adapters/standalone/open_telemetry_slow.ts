@@ -1,4 +1,7 @@
-/** A collector receives traces and metrics of Deno's own OpenTelemetry, and of OpenTelemetry's SDK for Node. */
+/**
+ * A collector receives traces and metrics of Deno's own OpenTelemetry, and of OpenTelemetry's SDK
+ * for Node.
+ */
 import { execFileSync } from "node:child_process";
 import { copyFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -30,7 +33,7 @@ const PROGRAMS = [
   ["node", "a handler", [IMPORT, "--input-type=module", "--eval", HANDLER]],
 ] as const;
 
-/** Three requests that are sent at once, each of a trace of its own. */
+/** Three requests that are sent at once, each in its own trace. */
 const TRACES = ["1", "2", "3"].map((digit) => digit.repeat(32));
 const REQUESTS = ["POST /v1/pets", "GET /v1/pets/7", "PROPFIND /v1/pets"].map(
   (line, i) => {
@@ -57,7 +60,8 @@ for (const [runtime, what, args] of PROGRAMS) {
       for await (const chunk of request.setEncoding("utf8")) text += chunk;
       JSON.parse(text, (_key, value) => {
         const { key, stringValue, attributes, name, kind } = value ?? {};
-        // Of an attribute its text is left, if it is the route, and of a point of a metric its route.
+        // Keeps only the route: the text of an attribute that is one, and the route of a metric's
+        // point.
         if (key !== undefined) return key === "http.route" && value.value;
         const route = attributes?.find(Boolean);
         if (kind === 2) output += `${name}, ${route}, ${value.traceId}\n`;

@@ -7,7 +7,7 @@ import { RUNTIME, testUnless } from "../../support/runtime.ts";
 const skip = RUNTIME !== "deno" && "other runtimes write by another call";
 const it = testUnless(skip);
 
-/** Has standard output written to a list; so many attempts fail before, with this code. */
+/** Writes standard output to a list; this many attempts fail first, with this code. */
 function record(t: TestContext, failures = 0, code = "ENOSPC") {
   const written: string[] = [];
   t.mock.method(Deno.stdout, "write", async (bytes: Uint8Array) => {

@@ -1,6 +1,6 @@
 /**
- * Starts the server, adds pets, and ends. Prints which attempts to use the disk were refused when the server
- * said that it is ready.
+ * Starts the server, adds pets, and ends. Prints which attempts to use the disk were refused once
+ * the server said that it was ready.
  */
 
 import { DatabaseSync } from "node:sqlite";

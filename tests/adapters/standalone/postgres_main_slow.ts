@@ -57,7 +57,7 @@ test(
       assert.equal(answer.headers.get("retry-after"), "1");
       assert.equal(JSON.parse(answer.text).code, "service_unavailable");
     }
-    // An operator reads what is wrong, and not where in the code.
+    // An operator reads what is wrong, not where in the code.
     const lines = () => server.stderr().match(/^\{.*\}$/gm) ?? [];
     await until("each fault has its line", async () => lines().length >= 3);
     const faults = lines().map((line) => JSON.parse(line));

@@ -79,7 +79,7 @@ for (const parallel of [false, true]) {
     await tellToStop(server);
     const answers: string[] = [];
     for (const create of creates) answers.push(await create.finish());
-    // deno serve may cut bodies short when it is told to stop: nothing happened, and that is said.
+    // deno serve may cut bodies short when told to stop: nothing happened, and the answer says so.
     const expected = /^HTTP\/1.1 (?:201 |503 [^]*Nothing was changed)/;
     for (const answer of answers) assert.match(answer, expected);
     assert.equal(await server.exited, 0);

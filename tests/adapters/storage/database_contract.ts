@@ -1,4 +1,7 @@
-/** The contract of our own storages in databases: that of every storage, how they forget idempotency keys, and laws. */
+/**
+ * The contract of our own database storages: that of every storage, how idempotency keys expire,
+ * and laws.
+ */
 
 import assert from "node:assert/strict";
 import type { ApiKeyStorage } from "../../../core/keys/issued_keys.ts";
@@ -11,7 +14,7 @@ import {
 import { key, REX } from "../../support/pets.ts";
 import { anyName, anyNewPet, fc, runs } from "../../support/property.ts";
 
-/** Registers all tests of a storage; `newPlace` makes a place where nothing is stored. */
+/** Registers all tests of a storage. `newPlace` makes an empty place. */
 export function databaseContract(
   it: RegisterTest,
   newPlace: () => Promise<
@@ -45,12 +48,15 @@ export function databaseContract(
   }
 }
 
-/** Opens a storage; those that are opened at one place share what they keep. */
+/** Opens a storage. Those opened at one place share their content. */
 export type Open<Storage extends PetStorage = PetStorage> = (
   options?: { readonly idempotencyRetention?: number },
 ) => Promise<Storage>;
 
-/** Registers the laws of a storage: what is put in comes out again, to the last character, digit and millisecond. */
+/**
+ * Registers the laws of a storage: what goes in comes out unchanged, to the last character, digit
+ * and millisecond.
+ */
 export function storageLaws(
   it: (title: string, check: () => Promise<void>) => void,
   open: () => Promise<PetStorage & { readonly apiKeys: ApiKeyStorage }>,

@@ -1,4 +1,7 @@
-/** What our own storages in databases promise beyond the contract of all storages: looked at by SQL, and at their reads. */
+/**
+ * What our own database storages promise beyond the contract of all storages, checked with SQL and
+ * through their reads.
+ */
 
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
@@ -11,15 +14,18 @@ import { key, newPet, REX } from "../../support/pets.ts";
 /** A database that is empty. */
 export interface Database {
   readonly open: Open<PetDatabase>;
-  /** Runs SQL on a connection of its own, and returns the first column of the first row; several texts end in `;\n`. */
+  /**
+   * Runs SQL on a connection of its own, and returns the first column of the first row; several
+   * texts end in `;\n`.
+   */
   readonly sql: (text: string) => Promise<unknown>;
 }
 
 /** What each database writes in its own way. */
 export interface Dialect {
-  /** Has a pet named Tom refused, with `no_tom` in the message. */
+  /** Makes the database refuse a pet named Tom, with `no_tom` in the message. */
   readonly noTom: string;
-  /** Has the next pet get the id after this one. */
+  /** Makes the next pet get the id after this one. */
   readonly lastId: (id: bigint) => string;
   /** Gives the pet 5 a status that does not exist. */
   readonly impossible: string;
@@ -208,7 +214,7 @@ export function sqlContract(
     for (const [index, query] of queries.entries()) {
       assert.deepEqual(pages[index], await storage.list(query));
     }
-    // Callers who ask alike share them.
+    // Callers with equal requests share them.
     assert.ok(pets.every(Object.isFrozen));
     assert.ok(pages.every(({ pets }) => pets.every(Object.isFrozen)));
   });

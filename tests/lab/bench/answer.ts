@@ -1,5 +1,5 @@
 /**
- * What a server answers, and whether ours does too: only who does the same work is measured.
+ * Compares the answers of servers, because only servers that do the same work are measured.
  */
 
 import { setTimeout as delay } from "node:timers/promises";
@@ -19,7 +19,7 @@ export async function ask(
   try {
     const response = await fetch(`http://127.0.0.1:${port}${target}`, {
       method: work.body === null ? "GET" : "POST",
-      // Deno would compress the answer otherwise.
+      // Otherwise Deno would compress the answer.
       headers: { "accept-encoding": "identity", ...work.fields },
       body: work.body,
     });

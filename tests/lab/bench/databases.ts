@@ -1,5 +1,5 @@
 /**
- * The databases of the bench, filled with the same pets, in the tables of ours or in those of the peers.
+ * The databases of the bench, filled with the same pets, in our tables or in those of the peers.
  */
 
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -17,7 +17,9 @@ export type DatabaseName = typeof DATABASES[number];
 /** Whose tables they are: the service's own, or those that a framework's users would make. */
 export type Tables = "ours" | "peer";
 
-/** A place for databases, on the disk of `TMPDIR`; gone once it is closed, or when the bench ends. */
+/**
+ * A place for databases, on the disk of `TMPDIR`; gone once it is closed, or when the bench ends.
+ */
 export interface Databases {
   /** `PostgreSQL 17.2`; of SQLite, each runtime has a version of its own. */
   readonly title: string;
@@ -48,7 +50,9 @@ function peerTables(id: string, integer: string): string {
     CREATE INDEX pets_by_status ON pets (status, id)`;
 }
 
-/** Opens a place for databases. PostgreSQL is a server of the bench's own, with its default settings. */
+/**
+ * Opens a place for databases. The bench starts its own PostgreSQL server, with default settings.
+ */
 export async function openDatabases(name: DatabaseName): Promise<Databases> {
   return name === "sqlite" ? sqlite() : await postgresql();
 }

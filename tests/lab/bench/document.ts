@@ -16,7 +16,7 @@ const CONNECTIONS = [1, 4, 16, 64];
 const LATENCIES = ["1 connection", "16", "64", "64, fixed rate"];
 const SERVERS = ["start, ms", "at rest, MB", "under load, MB"];
 
-/** Where the figures are kept. */
+/** Where the figures are stored. */
 export const STORED: URL = new URL("speed.json", import.meta.url);
 
 /** Reads the figures. */
@@ -24,7 +24,7 @@ export function readSpeed(): Speed {
   return JSON.parse(readFileSync(STORED, "utf8"));
 }
 
-/** Makes what the documents say of the figures, by file. */
+/** Makes what the documents say about the figures, by file. */
 export function render(speed: Speed): ReadonlyMap<URL, string> {
   const document = new URL("docs/speed.md", ROOT);
   const readme = new URL("README.md", ROOT);
@@ -148,7 +148,7 @@ function shown(value: number): string {
   return Number.isNaN(value) ? "–" : formatTimes(value).slice(0, -1);
 }
 
-/** A number of so many digits without zeros at its end; a dash if it was not measured. */
+/** A number with this many digits, without trailing zeros; a dash if it was not measured. */
 function plain(value: number = NaN, digits: number): string {
   return Number.isNaN(value) ? "–" : `${Number(value.toPrecision(digits))}`;
 }

@@ -1,10 +1,10 @@
 /**
- * Figures: taken by turns, and compared within a round.
+ * Takes figures in turns, and compares them within a round.
  */
 
 /**
- * Measures by turns, as the speed of a machine wanders: all have a turn in each round, and another one
- * begins each time. Resolves to the figures of each, round by round.
+ * Measures in turns, because the speed of a machine drifts: each has a turn in each round, and the
+ * starting order rotates. Resolves to the figures of each, round by round.
  *
  * @param warmUp how many rounds are not counted, before the others.
  */

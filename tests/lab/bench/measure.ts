@@ -1,5 +1,6 @@
 /**
- * One setting: servers are started on equal databases, compared, warmed up, measured and ended.
+ * Measures one setting: servers are started on equal databases, compared, warmed up, measured and
+ * ended.
  */
 
 import { setTimeout as delay } from "node:timers/promises";

@@ -1,6 +1,6 @@
 /**
- * Where the service is measured, and beside which peer: a database and a runtime, with the framework and
- * the driver that its users know best.
+ * Where the service is measured, and against which peer: a database and a runtime, with the
+ * framework and the driver that its users know best.
  */
 
 import type { DatabaseName, Tables } from "./databases.ts";

@@ -1,10 +1,10 @@
 /**
  * Checks a history: could all its answers come from one pet store that keeps its promises?
  *
- * Ids become visible in ascending order, so what a store shows at any moment is what has an id up to
- * some greatest one, which only grows. Every create, get and page bounds it in real time, and two bounds
- * can only contradict each other in pairs: so a sort finds them all, in O(n log n). A failover begins a
- * new epoch: pets that nobody was told of may be gone, and their ids may be given again.
+ * Ids become visible in ascending order, so what a store shows at any moment is what has an id up
+ * to some greatest one, which only grows. Every create, get and page bounds it in real time, and
+ * two bounds can only contradict each other in pairs: so a sort finds them all, in O(n log n). A
+ * failover begins a new epoch: unacknowledged pets may be gone, and their ids may be reused.
  */
 
 /** When an operation ran, in ms of one clock, and which server it was sent to. */
@@ -62,7 +62,9 @@ export interface KeyUse extends Times {
   readonly apiKey: string;
 }
 
-/** A standby takes over: from `start` on there may be a new primary, after `end` there is no other. */
+/**
+ * A standby takes over: from `start` on there may be a new primary, after `end` there is no other.
+ */
 export interface Failover extends Times {
   readonly kind: "failover";
   /**
@@ -148,7 +150,10 @@ export function* contradictions(
 /** A history that contradicts itself. */
 export class Inconsistent extends Error {}
 
-/** Throws {@linkcode Inconsistent}, which shows a contradiction and the shortest history that has it. */
+/**
+ * Throws {@linkcode Inconsistent}, which shows a contradiction and the shortest history that has
+ * it.
+ */
 export function assertConsistent(
   history: readonly Operation[],
   note: string,
@@ -167,7 +172,7 @@ export function assertConsistent(
   ].join("\n"));
 }
 
-/** The operations without which the same ones would not contradict each other. */
+/** The shortest part of a history in which the same operations contradict each other. */
 export function shortest(
   history: readonly Operation[],
   { promise, operations }: Contradiction,

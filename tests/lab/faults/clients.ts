@@ -1,4 +1,4 @@
-/** Clients that send nothing, or a drop at a time, and one whose address is forged. */
+/** Clients that send nothing, or a few bytes at a time, and one with a forged address. */
 
 import { get } from "node:http";
 import { connect } from "node:net";
@@ -41,7 +41,10 @@ export function drip(
   });
 }
 
-/** Sends `GET /v1/pets` with a forged `X-Forwarded-For` from an address of this machine; returns the status. */
+/**
+ * Sends `GET /v1/pets` with a forged `X-Forwarded-For` from an address of this machine; returns the
+ * status.
+ */
 export function listFrom(localAddress: string, port: number): Promise<number> {
   const headers = {
     "authorization": "Bearer secret",

@@ -1,4 +1,7 @@
-/** More connections than the server may have descriptors: it goes on, or ends so that it is started again. */
+/**
+ * More connections than the server may have descriptors: it continues, or exits so that it is
+ * restarted.
+ */
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import type { Wire } from "../../contract/wire.ts";

@@ -1,4 +1,7 @@
-/** Servers of the pet store as processes, and faults. Each fault is over when its promise is fulfilled: what was broken is there again. */
+/**
+ * Servers of the pet store as processes, and faults. When a fault's promise resolves, what was
+ * broken works again.
+ */
 
 import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
@@ -18,33 +21,33 @@ import {
 /** A program that can be killed and started again: a pet store, PostgreSQL, a pooler. */
 export interface Mortal {
   start(): Promise<void>;
-  /** Ends it by SIGKILL. */
+  /** Ends it with SIGKILL. */
   kill(): Promise<void>;
 }
 
 /** One that can also be ended in order, and frozen: not a pooler. */
 export interface Victim extends Mortal {
-  /** Ends it in order. */
+  /** Shuts it down in order. */
   stop(): Promise<void>;
   /** Freezes it: connections stay open, and nothing is answered. */
   pause(): Promise<void> | void;
-  /** The end of {@linkcode Victim.pause}. */
+  /** Ends {@linkcode Victim.pause}. */
   resume(): void;
 }
 
-/** Breaks something while clients use it, and mends it. */
+/** Breaks something while clients use it, and repairs it. */
 export type Fault = (recorder: Recorder) => Promise<unknown>;
 
 const TERMINATE = `select pg_terminate_backend(pid) from pg_stat_activity
   where application_name = 'petstore'`;
 
-/** Kills programs, and starts them again. */
+/** Kills programs, and restarts them. */
 export const kill = (...victims: readonly Mortal[]): Fault => async () => {
   await Promise.all(victims.map((victim) => victim.kill()));
   await Promise.all(victims.map((victim) => victim.start()));
 };
 
-/** Ends a program in order, and starts it again after a while. */
+/** Shuts a program down in order, and restarts it after a while. */
 export const restart = (victim: Victim, ms = 0): Fault => async () => {
   await victim.stop();
   await pause(ms);
@@ -78,7 +81,7 @@ export const terminate = (cluster: Cluster): Fault => async () => {
   await cluster.query(TERMINATE);
 };
 
-/** Kills backends; PostgreSQL then ends all the others, recovers and goes on by itself. */
+/** Kills backends. PostgreSQL then ends all others, recovers and continues by itself. */
 export const crash = (cluster: Cluster): Fault => async () => {
   const crashes = () => cluster.log().split("terminated by signal 9").length;
   const before = crashes();

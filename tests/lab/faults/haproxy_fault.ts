@@ -1,4 +1,7 @@
-/** HAProxy takes a server that ends out of use before it refuses requests, with the very lines of `docs/examples/haproxy.cfg`. */
+/**
+ * HAProxy stops using a server that is ending before it refuses requests, with the lines of
+ * `docs/examples/haproxy.cfg`.
+ */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** Runs pet stores amid faults, and checks the history of what they answered. */
+/** Runs pet stores during faults, and checks the history of their answers. */
 
 import assert from "node:assert/strict";
 import process from "node:process";

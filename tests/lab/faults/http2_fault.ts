@@ -1,4 +1,4 @@
-/** Clients of HTTP/2 that ask for much and read nothing. They need no key. */
+/** HTTP/2 clients that request much and read nothing. They need no key. */
 import assert from "node:assert/strict";
 import { connect } from "node:http2";
 import { median } from "../bench/figures.ts";

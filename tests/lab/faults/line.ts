@@ -1,4 +1,4 @@
-/** A TCP address of a test's own: what is behind it can change, be far away, or be cut off. */
+/** A TCP address for a test: what is behind it can change, be far away, or be cut off. */
 
 import { connect, createServer, type Socket } from "node:net";
 import { portOf } from "../../support/process.ts";
@@ -14,8 +14,8 @@ export interface Line {
    */
   delay(ms: number): void;
   /**
-   * From now on nothing comes through, in either direction, and new connections lead nowhere; as by a
-   * firewall that drops packets: nobody is told.
+   * From now on nothing comes through, in either direction, and new connections lead nowhere, as
+   * with a firewall that drops packets without notice.
    */
   cutOff(): void;
   /** From now on new connections come through. Those that were cut off stay cut off. */

@@ -1,4 +1,7 @@
-/** Nginx ends connections that Deno cannot end, and hides the probes, with the very lines of `docs/examples/nginx.conf`. */
+/**
+ * nginx closes connections that Deno cannot close, and hides the probes, with the lines of
+ * `docs/examples/nginx.conf`.
+ */
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -112,7 +115,10 @@ it("an offer of HTTP/2 by Upgrade, as Java makes it, does no harm behind nginx",
   assert.equal(await statusOf(port, create), 201);
 });
 
-/** Targets that are, or that some server might take for, those of a probe: nginx and URL parsers differ. */
+/**
+ * Targets that are, or that some server might take for, those of a probe: nginx and URL parsers
+ * differ.
+ */
 const HIDDEN = String.raw`
 /livez /readyz /metrics //metrics /v1/../metrics /metrics/ /METRICS /metrics? /metrics?x=/v1/pets /%6detrics
 /metrics#/v1/pets /metrics;/v1/pets /metrics//../v1/pets /metrics/../metrics /v1/pets/..//../../metrics
@@ -196,7 +202,10 @@ test("the lines of nginx and Caddy in docs/reliability.md are those of the examp
   assert.equal(count, 6);
 });
 
-/** Sends GETs, which all have to be answered 200, and creates, sent again after 502 and 503, until its end. */
+/**
+ * Sends GETs, which all have to be answered 200, and creates, sent again after 502 and 503, until
+ * its end.
+ */
 function putUnderLoad(port: number) {
   const baseUrl = `http://127.0.0.1:${port}/v1`;
   const client = createClient({ baseUrl, key: "secret" });

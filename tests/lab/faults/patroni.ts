@@ -30,9 +30,12 @@ import {
   type Topology,
 } from "./topologies.ts";
 
-/** The shortest, in seconds, within which Patroni replaces a leader that is gone. */
+/** The shortest time, in seconds, within which Patroni replaces a lost leader. */
 const TTL = 20;
-/** Time within which each server has left an old primary, in ms: it looks for a new one once a second. */
+/**
+ * Time within which each server has left an old primary, in ms: it looks for a new one once a
+ * second.
+ */
 const MOVING = 3000;
 /** Time from a promotion to the next pet that is added, in ms. */
 const RECOVERY = 6000;
@@ -87,7 +90,7 @@ export const PATRONI: Topology = {
     const [a, ...others] = place.servers;
     assert.ok(a);
 
-    /** Breaks the leader, waits for the next one, and mends the former. */
+    /** Breaks the leader, waits for the next one, and repairs the former. */
     const failOver = (
       { breakIt, mend, meanwhile, isSplit = false }: {
         /** By its end nobody else may have been promoted. */

@@ -1,4 +1,7 @@
-/** The contracts in PostgreSQL behind PgBouncer in transaction mode, and what comes of forgetting that. */
+/**
+ * The contracts on PostgreSQL behind PgBouncer in transaction mode, and what happens without
+ * `pgbouncer=true`.
+ */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import {

@@ -1,4 +1,4 @@
-/** Clients that use pet stores at random, and write down each operation with its times. */
+/** Clients that use pet stores at random, and record each operation with its times. */
 
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
@@ -9,7 +9,7 @@ import type { Create, KeyUse, Operation, Page, Seen } from "./checker.ts";
 export interface Target {
   readonly name: string;
   readonly origin: string;
-  /** It takes reads only, and its answers may be old. */
+  /** It accepts only reads, and its answers may be stale. */
   readonly isReplica?: boolean;
 }
 
@@ -219,7 +219,7 @@ export class Recorder {
     };
   }
 
-  /** Issues a key, uses it, revokes it, and goes on using it for longer than it may work. */
+  /** Issues a key, uses it, revokes it, and keeps using it for longer than it may work. */
   async #useApiKey(): Promise<void> {
     const server = "the database";
     let start = performance.now();

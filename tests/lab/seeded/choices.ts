@@ -1,4 +1,4 @@
-/** Choices that the interface leaves to a pet store, and the mistakes that each hides. */
+/** Choices that the interface leaves open, and the mistakes that each hides. */
 
 import { type Changes, each, refusing, takes, token } from "./mistakes.ts";
 import {
@@ -66,7 +66,7 @@ const shuffled: Change = {
       .map(([, pet]) => pet),
 };
 
-/** Takes the extensions of JSON that a parser may take (RFC 8259 §9). */
+/** Accepts the extensions of JSON that a parser may accept (RFC 8259 §9). */
 const json5 = (pattern: RegExp, json: string): Change =>
   takes((body) => body.replace(pattern, json));
 

@@ -1,4 +1,4 @@
-/** The judge, on our own server, on a naive one, which docs/judge.md shows, and on stores that take choices. */
+/** The judge, on our own server, on the naive one of docs/judge.md, and on stores with choices. */
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

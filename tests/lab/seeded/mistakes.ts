@@ -1,4 +1,4 @@
-/** Mistakes of a pet store, under the clause that each breaks. */
+/** Mistakes of a pet store, by the clause that each breaks. */
 
 import {
   type At,
@@ -85,7 +85,7 @@ export const refusing = (status: number) =>
   refused: (right, at) => isRefused(at, right) ? status : right,
 });
 
-/** Refuses a request before its key is looked at. */
+/** Refuses a request before its key is checked. */
 const early = (isWrong: (at: At) => boolean): Change =>
   refusing(400)((at, right) => right === 401 && isWrong(at));
 
@@ -170,7 +170,7 @@ const finds = (
 const sameId = (isSame: (id: bigint, asked: bigint) => boolean): Change =>
   finds((pets, asked) => pets.find(({ id }) => isSame(id, asked)));
 
-/** Puts a pet in the place of another one. */
+/** Replaces a pet with another one. */
 const replaces = (isSame: (pet: Pet, sent: At["sent"]) => boolean): Change => ({
   place(place, { pets, sent }) {
     const same = pets.findIndex((pet) => isSame(pet, sent));
@@ -190,7 +190,9 @@ function mirrored(): (pet: Pet, at: At) => Pet {
   };
 }
 
-/** Changes the limit of a page. Pages that are short link the next by no mistake: these link none. */
+/**
+ * Changes the limit of a page. Pages that are short link the next by no mistake: these link none.
+ */
 const limits = (
   change: (limit: number, sent: number, hasStatus: boolean) => number,
 ): Change => ({

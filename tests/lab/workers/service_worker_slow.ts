@@ -1,4 +1,6 @@
-/** docs/examples/service_worker.ts in Chromium: the whole service, and the server gone. */
+/**
+ * docs/examples/service_worker.ts in Chromium: the whole service works after the server is gone.
+ */
 import { buildSync } from "esbuild";
 import assert from "node:assert/strict";
 import test from "node:test";

@@ -36,7 +36,7 @@ async function askHttp2(
   return [await status, text];
 }
 
-/** Connects to a server of Node's `http2`, which `look` may look at. */
+/** Connects to a server of Node's `http2`, which `look` may inspect. */
 async function openSession(
   t: TestContext,
   handle: Parameters<typeof toNodeListener>[0],
@@ -58,7 +58,7 @@ test("toNodeListener serves HTTP/2: a list, a create, and a create without a bod
     then();
   };
   Object.assign(globalThis, {
-    // Longer than usual, because a busy machine may take long over an answer that does not wait.
+    // Longer than usual, because a busy machine may be slow even with an answer that does not wait.
     setTimeout: (then: () => void, ms: number) =>
       ms === LINGER ? setTimeout(linger, 10_000, then) : setTimeout(then, ms),
   });
@@ -79,7 +79,7 @@ test("toNodeListener serves HTTP/2: a list, a create, and a create without a bod
 
 test("toNodeListener reads an HTTP/2 body of several frames", async (t) => {
   const post = { ":path": "/echo", ":method": "POST" };
-  // Frames that Node hands over as slices of one memory.
+  // Frames that Node passes on as slices of one buffer.
   for (const body of ["abc", "0123456789".repeat(30_000)]) {
     assert.deepEqual(await askHttp2(t, echo, post, body), [200, body]);
   }

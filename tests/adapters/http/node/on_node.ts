@@ -36,11 +36,11 @@ after(async () => {
   assert(!left.includes("Timeout"), "a timer outlives its client");
 });
 
-/** A connection to a server, which fails the test with what it reports and is left in `errors`. */
+/** A connection to a server, which fails the test for reported errors that are left in `errors`. */
 export interface Spoken {
   readonly wire: Wire;
   readonly errors: unknown[];
-  /** Hangs up and closes the server: by then it has reported what there was. */
+  /** Hangs up and closes the server, which by then has reported everything. */
   close(): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export async function speak(
   return { wire, errors: all.errors, close };
 }
 
-/** Serves a listener on a server that is somebody else's, and connects to it. */
+/** Serves a listener on a third-party server, and connects to it. */
 export async function speakTo(
   t: TestContext,
   listener: NodeListener,
@@ -79,7 +79,7 @@ export function saying(
   return toHandler(async () => ({ status, headers, body }));
 }
 
-/** Makes an answer of a text. */
+/** Makes an answer from a text. */
 export function ok(body: Answer["body"]): Answer {
   return { status: 200, headers: {}, body };
 }
@@ -95,7 +95,7 @@ export const echo: Handler = toHandler(
   },
 );
 
-/** Reads a body, and makes an answer of it. */
+/** Reads a body, and makes an answer from it. */
 export async function readAll(
   readBody: ReadBody,
   length?: number,

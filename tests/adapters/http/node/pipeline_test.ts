@@ -1,4 +1,4 @@
-/** Pipelined requests on Node, and what comes between them that is no request. */
+/** Pipelined requests on Node, and what comes between them that is not a request. */
 
 import assert from "node:assert/strict";
 import type { Socket } from "node:net";

@@ -23,7 +23,7 @@ const DEFAULTS = {
   cautions: [],
 };
 
-/** An address, or as much of it as differs from the defaults. */
+/** The parts of an address that differ from the defaults. */
 type Difference = Partial<Omit<PostgresAddress, "driver">> & {
   readonly driver?: Partial<PostgresAddress["driver"]>;
 };

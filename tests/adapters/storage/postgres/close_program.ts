@@ -1,4 +1,4 @@
-/** Opens the database of its argument with several connections, and closes it when it is told to. */
+/** Opens the database in its argument with several connections, and closes it when told to. */
 
 import process from "node:process";
 import { postgresStorage } from "../../../../adapters/storage/postgres/mod.ts";

@@ -22,7 +22,7 @@ const { it, database } = await sharedPostgres();
 const lines: Line[] = [];
 after(() => Promise.all(lines.map((line) => line.close())));
 
-/** Opens a line to a server, and makes a URL of its database that leads through the line. */
+/** Opens a line to a server, and makes a URL of its database through the line. */
 async function detour(direct: string) {
   const url = new URL(direct);
   const server = { host: url.hostname, port: Number(url.port || 5432) };
@@ -219,7 +219,7 @@ it("postgresStorage mistrusts all older connections once one does not answer", a
   const { line, url } = await detour(direct);
   const storage = await open(url.href, { queryTimeout: 500 });
   await Promise.all(Array.from({ length: 10 }, () => storage.ping()));
-  // As if a firewall forgot them: they are lost, and nobody is told.
+  // As if a firewall forgot them: they are lost without notice.
   line.cutOff();
   line.heal();
   // The time of the read is up: it is not sent again.
@@ -295,7 +295,7 @@ it("postgresStorage outlives the end of an idle connection, and reads on another
         `select pg_terminate_backend(pid) from pg_stat_activity
           where datname = current_database() and application_name = 'petstore'`,
       ),
-    // Deno 2.9 drops what is thrown when a socket is read; here it would be thrown to the test.
+    // Deno 2.9 drops errors thrown while a socket is read; here the test would get them.
     ({ connection }: pg.Client) =>
       void connection.emit("error", new Error("read ECONNRESET")),
   ];
@@ -339,7 +339,10 @@ function authentication(code: number, more = ""): Buffer {
   return Buffer.concat([Buffer.from("R"), content]);
 }
 
-/** A server that answers the first message of a connection so, and hangs up at the next; it notes those. */
+/**
+ * A server that answers the first message of a connection so, and hangs up at the next; it notes
+ * those.
+ */
 async function pretend(t: TestContext, answer: Buffer) {
   const received: string[] = [];
   const server = createServer((socket) => {

@@ -1,4 +1,4 @@
-/** What PostgreSQL, PgBouncer and the driver say, as faults; real ones are in `faults_slow.ts`. */
+/** Errors of PostgreSQL, PgBouncer and the driver, as faults; `faults_slow.ts` has real ones. */
 import assert from "node:assert/strict";
 import test from "node:test";
 import {

@@ -61,7 +61,7 @@ test(
       const isAlone = async () => (await cluster.backends()).length === 0;
       await until("no connection is open", isAlone);
     }
-    // Its authority is none that this machine knows.
+    // This machine does not know its authority.
     await assertRefused(`${url}?sslmode=verify-full`, /certificate|issuer/i);
     // An address of the same server that is not in the certificate.
     const alias = url.replace("127.0.0.1", "127.0.0.2");
@@ -357,7 +357,7 @@ it("answers in time if its connections, or a lock, are taken", async (cluster) =
       const creating = assertFault(storage.create(REX), "unavailable", /lock/);
       await untilActive(cluster, "INSERT INTO pets");
       const since = performance.now();
-      // No other server is tried: it would not help.
+      // No other server is tried, because it would not help.
       await assertFault(
         storage.get(petId(1n)),
         "unavailable",

@@ -22,14 +22,17 @@ import {
 import { newPet, REX } from "../../../support/pets.ts";
 import { until } from "../../../support/time.ts";
 
-/** What hosts say: a timeline; 0 if it cannot be read; `null` if the host is read-only; nothing if it is down. */
+/**
+ * What hosts say: a timeline; 0 if it cannot be read; `null` if the host is read-only; nothing if
+ * it is down.
+ */
 interface Hosts {
   readonly a?: number | null;
   readonly b?: number | null;
   readonly c?: number | null;
 }
 
-/** Begins with some hosts, and returns what finds the one in use. */
+/** Starts with some hosts, and returns what finds the one in use. */
 async function begin(hosts: Hosts, writable = true) {
   let now = hosts;
   const asked: string[] = [];
@@ -233,7 +236,7 @@ testTwo(
     assert.equal((await writer.get(FIRST))?.name, "Rex");
     assert.deepEqual(moves, []);
 
-    // As if the agent of a cluster manager hung: nobody tells the old primary, and its standby is gone.
+    // As if a cluster manager's agent hung: the old primary is not told, and its standby is gone.
     await old.query("alter system set synchronous_standby_names = 'gone'");
     await old.query("select pg_reload_conf()");
     const creating = assert.rejects(writer.create(TOM), {
@@ -303,7 +306,7 @@ testTwo(
     assert.deepEqual(seen, new Set(["unavailable", "Tom", "Max"]));
     assert.equal((await old.query("select from pets")).length, 1);
 
-    // It is not used if the one with the higher timeline is gone.
+    // It is not used even if the one with the higher timeline is down.
     await standby.stop();
     const refused = {
       kind: "unavailable",

@@ -1,6 +1,6 @@
 /**
- * The blocks that statements read of large tables: for pages with custom and with generic plans, for creates
- * with keys also with plans that were made while the tables were empty.
+ * The blocks of large tables that statements read: for pages with custom and generic plans, for
+ * creates with keys also with plans made while the tables were empty.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -64,7 +64,10 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** Counts the blocks that a plan reads, in the cache or not: the most of its parts, as some are left out above. */
+/**
+ * Counts the blocks that a plan reads, in the cache or not: the most of its parts, as some are left
+ * out above.
+ */
 function countBlocks(plan: Plan): number {
   const own = plan["Shared Hit Blocks"] + plan["Shared Read Blocks"];
   return Math.max(own, ...(plan.Plans ?? []).map(countBlocks));

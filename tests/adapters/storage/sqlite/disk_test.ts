@@ -53,7 +53,7 @@ test("sqliteStorage is unavailable on a full disk and recovers", {
     for (const { id } of kept) {
       assert.equal((await reopened.get(id))?.name, BIG_REX.name);
     }
-    // Of the creates that were refused, none happened.
+    // No refused create happened.
     const last = kept.reduce((last, { id }) => id > last ? id : last, 0n);
     assert.equal(last, BigInt(kept.length));
     assert.equal(await reopened.get(petId(last + 1n)), undefined);
@@ -174,7 +174,7 @@ for (const isKilled of [false, true]) {
 
       const reopened = await sqliteStorage(found);
       await assertStored(reopened, created);
-      // Each uncertain create took the place of the one before. The last stands in the log.
+      // Each uncertain create replaced the one before. The last is in the log.
       const next = petId(BigInt(created.length + 1));
       assert.equal(await reopened.get(next) !== undefined, isKilled);
       assert.equal(await reopened.get(petId(next + 1n)), undefined);

@@ -466,7 +466,7 @@ test("sqliteStorage waits for a locked file without stopping the event loop", as
   assert.deepEqual((await storage.list({ limit: 5 })).pets, []);
   await turns();
   const closing = storage.close();
-  // Only because the event loop goes on can this thread let go of the file.
+  // This thread can release the file only because the event loop keeps running.
   await turns(20);
   unlock();
   assert.equal((await creating).length, 2);
@@ -557,7 +557,10 @@ async function assertUnavailable(
   await assert.rejects(act, expected);
 }
 
-/** The first create that is written into a file without a name may be there or not; any other is refused. */
+/**
+ * The first create that is written into a file without a name may be there or not; any other is
+ * refused.
+ */
 async function assertRefused(storage: PetStorage): Promise<void> {
   const first = await storage.create(REX).catch((error: unknown) => error);
   assert.ok(first instanceof StorageError, `${first}`);

@@ -1,4 +1,7 @@
-/** The modes of files, and files that the user may not use: root may, unless it gives its privileges up. */
+/**
+ * The modes of files, and files that the user may not use. Root may, unless it gives up its
+ * privileges.
+ */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import {

@@ -48,7 +48,7 @@ function startFour(t: TestContext): readonly StorageProcess[] {
   return processes;
 }
 
-/** Lets all processes create so many pets each; resolves to the number that each has of the first half. */
+/** Makes each process create this many pets; resolves to how many of the first half each has. */
 async function share(
   path: string,
   processes: readonly StorageProcess[],

@@ -51,7 +51,7 @@ test("sqliteStorage sees in its next read what another connection has committed"
     assert.equal(page.pets.length, count);
     await earlier;
   }
-  // No read is left open that would keep the log from being moved into the file.
+  // No open read keeps the log from being moved into the file.
   const db = new DatabaseSync(path);
   const checkpoint = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
   assert.deepEqual({ ...checkpoint }, { busy: 0, log: 0, checkpointed: 0 });

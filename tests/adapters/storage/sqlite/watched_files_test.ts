@@ -1,4 +1,4 @@
-/** What becomes of an SQLite file whose log or index is deleted while several processes use it. */
+/** What happens to an SQLite file whose log or index is deleted while several processes use it. */
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import process from "node:process";
@@ -107,7 +107,7 @@ for (const suffix of ["-wal", "-shm"]) {
   }
 }
 
-/** Reads the first column of a query on a connection of its own. */
+/** Reads the first column of a query on its own connection. */
 function query(path: string, text: string): readonly unknown[] {
   const db = new DatabaseSync(path);
   const rows = db.prepare(text).all();

@@ -1,5 +1,5 @@
-// Runs a server with a meter: `metered.ts PROGRAM [ARGUMENTS]`. Each line of standard input is answered
-// with the processor time of all threads so far and the memory, and the process ends with that input.
+// Runs a server with a meter: `metered.ts PROGRAM [ARGUMENTS]`. It answers each line of standard
+// input with the processor time of all threads so far and the memory, and ends with that input.
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { reply } from "../reply.ts";

@@ -1,4 +1,4 @@
-// The load generator, a process of its own on Bun, whichever runtime is measured: requests over raw
+// The load generator, a separate process on Bun, whichever runtime is measured: requests over raw
 // keep-alive connections, one under way on each. On two cores it sends as many as wrk, for as much
 // processor time.
 import { Buffer } from "node:buffer";
@@ -32,7 +32,10 @@ async function send(task: LoadTask): Promise<Count> {
   const waiting: number[] = [];
   let [ids, times] = [1, 1]; // the same ids, at the same times, for every server
   let [sent, answers, underWay, counted] = [0, 0, 0, 0];
-  /** The length of an answer to a constant request that was found to be whole: most others have the same. */
+  /**
+   * The length of an answer to a constant request that was found to be whole: most others have the
+   * same.
+   */
   let wholeLength = -1;
   let [begin, end] = [0, Infinity];
   const { promise, resolve, reject } = Promise.withResolvers<Count>();
