@@ -7,9 +7,9 @@
  * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
  * import assert from "node:assert/strict";
  *
- * // The whole service in process; omit `fetch` to reach one over the network. const handle =
- * createHandler({ storage: memoryStorage(), keys: apiKeys(["secret"]) }); const client =
- * createClient({ baseUrl: "http://localhost/v1", key: "secret", fetch: handle });
+ * // The whole service in process; omit `fetch` to reach one over the network.
+ * const handle = createHandler({ storage: memoryStorage(), keys: apiKeys(["secret"]) });
+ * const client = createClient({ baseUrl: "http://localhost/v1", key: "secret", fetch: handle });
  *
  * const rex = await client.createPet({ name: "Rex", categoryId: 9007199254740993n });
  * assert.equal(rex.categoryId, 9007199254740993n);

@@ -54,8 +54,8 @@ const TICK = 20;
 const PATIENCE = 100;
 
 /**
- * After a few items in a row that no other joined, as with one client, the next are sent without
- * waiting for the end of their turn, which takes up to a fifth of the processor time of a request.
+ * After a few items in a row that no other joined, as with one client, the next ones do not wait
+ * for the end of their turn, which would take up to a fifth of the processor time of a request.
  * After many, a few wait again.
  */
 const FEW_ALONE = 16;
@@ -110,13 +110,13 @@ export function grouped<Item, Result>(
     } catch (error) {
       for (const { reject } of group) reject(error);
     }
-    // What waits is sent at the end of the turn, with what still arrives in it.
+    // The queue is sent at the end of the turn, with what still arrives in it.
     if (onePerTurn || queue.length > 0) await new Promise(setImmediate);
     sentAt.splice(sentAt.indexOf(began), 1);
     sendGroups();
   }
 
-  /** Sends what waits, unless two groups are under way that do not hang. */
+  /** Sends the queue, unless two groups that are not hanging are under way. */
   function sendGroups(): void {
     const isPrompt = (began: number) => clock - began < PATIENCE;
     while (

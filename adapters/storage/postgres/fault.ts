@@ -104,8 +104,8 @@ export function areAllTaken(error: unknown): boolean {
 /** Tells whether a warning means that a commit is on one machine only. */
 export function isNotReplicated({ code, routine }: Notice): boolean {
   // A trigger may use these codes too, but the server says which of its functions sent a warning:
-  // this one of its src/backend/replication/syncrep.c. A proxy may leave the function out. Tested
-  // by tests/adapters/storage/postgres/tables_test.ts.
+  // this one of its src/backend/replication/syncrep.c. A proxy may omit the function. Tested by
+  // tests/adapters/storage/postgres/tables_test.ts.
   return (code === "01000" || code === "57P01") &&
     (routine === undefined || routine === "SyncRepWaitForLSN");
 }

@@ -9,8 +9,8 @@ export const PETS_LOCK = 0x50455453_00000002n;
 export const API_KEYS_LOCK = 0x50455453_00000003n;
 
 /**
- * Makes the part of a `SELECT` that takes a turn: it calls functions, and nobody reads its columns.
- * A transaction that writes begins with it, and waits for its turn, which lasts until its commit is
+ * Makes the part of a `SELECT` that takes a turn: it calls functions, whose results are not used. A
+ * transaction that writes begins with it, and waits for its turn, which lasts until its commit is
  * visible to all others. The commit waits for the disk even if the database is configured not to,
  * and the server warns if it did not wait for a standby.
  *

@@ -36,7 +36,7 @@ export class SqliteFile {
   readonly #checks: ReturnType<typeof setInterval>;
   /** What the last check found. */
   #problem: FileProblem | undefined;
-  /** True once all that a lost log held is in the main file. */
+  /** True once everything in a lost log is in the main file. */
   #isLogSaved = false;
   /** True once a lock keeps other processes from writing with a new log or index. */
   #areOthersLockedOut = false;

@@ -41,9 +41,13 @@ export {
  * import { memoryStorage } from "@petstore/service";
  * import { storageContract } from "@petstore/service/contract";
  *
- * // Each check rejects if the storage breaks its promise. const checks:
- * (() => Promise<void>)[] = []; storageContract({ it: (_title, check) => checks.push(check), open:
- * async () => memoryStorage(), }); for (const check of checks) await check();
+ * // Each check rejects if the storage breaks its promise.
+ * const checks: (() => Promise<void>)[] = [];
+ * storageContract({
+ *   it: (_title, check) => checks.push(check),
+ *   open: async () => memoryStorage(),
+ * });
+ * for (const check of checks) await check();
  * ```
  *
  * @param options how to register a test and open a storage.
