@@ -28,7 +28,7 @@ const PLACES = {
 };
 
 for (const [name, { it, url, open }] of Object.entries(PLACES)) {
-  it(`ids gives ids from a given number on in ${name} while a server runs, and none twice`, async (t) => {
+  it(`ids gives ids from a given number in ${name} while a server runs, none twice`, async (t) => {
     const cwd = newFolder(t);
     const env = { DATABASE_URL: await url(cwd) };
     const idsFrom = async (from: bigint | string) => {
