@@ -14,7 +14,9 @@ import { closedError } from "./pet_database.ts";
 export interface GroupedOptions<Item, Result> {
   /** Names the operation in messages: `create pet`. */
   readonly action: string;
-  /** Runs a group. Results are in order; an `Error` fails its own item, a rejection every item. */
+  /**
+   * Runs a group. Results are in order. An `Error` fails its item; a rejection fails every item.
+   */
   send(group: readonly Item[]): Promise<readonly (Result | Error)[]>;
   /** Waiting items with the same key are sent once. Default: each is sent. */
   readonly keyOf?: (item: Item) => unknown;
@@ -116,7 +118,7 @@ export function grouped<Item, Result>(
     sendGroups();
   }
 
-  /** Sends the queue, unless two groups that are not hanging are under way. */
+  /** Sends the queue, unless `maxUnderWay` groups, or two that are not hanging, are under way. */
   function sendGroups(): void {
     const isPrompt = (began: number) => clock - began < PATIENCE;
     while (
