@@ -90,7 +90,7 @@ test("a report is JUnit's XML too, whatever a store answers", () => {
   );
 });
 
-test("interfaceContract registers a test for each clause, which fails on a mistake and shows the answer", async () => {
+test("interfaceContract registers a test for each clause, which shows a wrong answer", async () => {
   const mistake = "limit is ignored with a status";
   const sentence = CLAUSES[mistake] ?? "";
   const { base, key, fetch } = serviceWith(mistake);

@@ -1,7 +1,7 @@
 /**
- * The test of `x.ts` is `x_test.ts` in the same place of `tests/`. A source without one is listed in
- * `support/mutations.ts`, beside the test that covers it; files of types need none, and the operations have
- * the contract over HTTP.
+ * Names of files and tests. The test of `x.ts` is `x_test.ts` in the same place of `tests/`. A source without
+ * one is listed in `lab/mutations.ts`, beside the test that covers it; files of types need none, and the
+ * operations have the contract over HTTP.
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -48,6 +48,24 @@ test("a source is listed exactly if it has no test of its name", () => {
   const missing = Object.keys(COVERED)
     .filter((path) => !existsSync(join(ROOT, "tests", path)));
   assert.deepEqual([...stale, ...missing], [], "in tests/lab/mutations.ts");
+});
+
+// Of tests, of clauses, and of tables of both. What is put into a title is not counted.
+const LONG_TITLE =
+  /(?:\b(?:test|it)\(|\)\(|\basync|^(?= {2}".*":\s*\{))\s*(["`])((?:(?!\1).){81,})\1/gm;
+
+test("the title of a test has at most 80 characters", () => {
+  const paths = globSync("**/*.ts", {
+    cwd: join(ROOT, "tests"),
+    exclude: ["**/node_modules"],
+  });
+  const long = paths.flatMap((path) =>
+    readFileSync(join(ROOT, "tests", path), "utf8")
+      .replaceAll(/\$\{[^}]*\}/g, "").matchAll(LONG_TITLE)
+      .map(([, , title]) => `${path}: ${title}`).toArray()
+  );
+  assert.ok(paths.length > 200);
+  assert.deepEqual(long, []);
 });
 
 const { status, stdout } = spawnSync("git", ["ls-files"], {

@@ -31,7 +31,7 @@ type Faults = Readonly<Record<string, Fault>>;
 type Change = <P extends Omit<Pet, "id">>(pet: P) => P;
 
 const WITH_KEY =
-  "create keeps a pet exactly if it is sent with an idempotency key, and returns it again";
+  "create keeps a pet exactly with an idempotency key, and returns it again";
 
 /** Changes of a pet, by the clause that detects them and by name. */
 const CHANGES: Readonly<Record<string, Readonly<Record<string, Change>>>> = {
@@ -282,14 +282,13 @@ const FAULTS: Readonly<Record<string, Fault | Faults>> = {
     return numbered((id) => id - (first ??= id) + 1n)(...storage);
   },
   "create adds one pet if its idempotency key is sent again": forgetsKeys,
-  "create tells new, known and missing idempotency keys apart if all are sent at once":
-    {
-      "drops the key": forgetsKeys,
-      "swaps the answers of creates at once with a key": ({ create }) => {
-        const swap = swapAtOnce(create);
-        return { create: (pet, key) => (key ? swap : create)(pet, key) };
-      },
+  "create tells new, known and missing idempotency keys apart, sent at once": {
+    "drops the key": forgetsKeys,
+    "swaps the answers of creates at once with a key": ({ create }) => {
+      const swap = swapAtOnce(create);
+      return { create: (pet, key) => (key ? swap : create)(pet, key) };
     },
+  },
   "create adds a pet for each idempotency key, and for each create without one":
     {
       "takes each key for the same": sharesKeys,
@@ -299,7 +298,7 @@ const FAULTS: Readonly<Record<string, Fault | Faults>> = {
     },
   "create gives greater ids after an idempotency key was sent again":
     sharesKeys,
-  "create returns the first pet of an idempotency key, whatever is sent with it later":
+  "create returns the first pet of an idempotency key, whatever is sent later":
     {
       "returns what is sent": create.returned((pet, sent) =>
         pet.replayed ? { ...pet, ...sent } : pet
@@ -674,7 +673,7 @@ test("the clauses on what outlives a storage are registered only if there are pl
   assert.equal(others.length, 10);
 });
 
-test("a clause ends after a minute if the storage does not answer, and tells the framework that it may take longer", async (t) => {
+test("a clause ends after a minute if the storage does not answer", async (t) => {
   const { setTimeout } = globalThis;
   t.after(() => void Object.assign(globalThis, { setTimeout }));
   Object.assign(globalThis, {

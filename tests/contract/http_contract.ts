@@ -95,7 +95,7 @@ export const HTTP_CLAUSES: Clauses = {
     }
   },
 
-  async "a page of another origin is told nothing: CORS is off, and no response has a field of it"(
+  async "a page of another origin is told nothing: no response has a field of CORS"(
     client,
   ) {
     const headers = { origin: "https://app.example.com" };
@@ -237,7 +237,7 @@ export const HTTP_CLAUSES: Clauses = {
     }
   },
 
-  async "a JSON response says so, and forbids sniffing and caching; an error has one of the codes, a message and its status alone"(
+  async "a JSON response forbids sniffing and caching; an error is code, message, status"(
     client,
   ) {
     const answers = [

@@ -6,7 +6,7 @@ import { type Clauses, newName } from "./pets_client.ts";
 
 /** Clauses of idempotent creates. */
 export const IDEMPOTENCY_CLAUSES: Clauses = {
-  async "a create with an Idempotency-Key that is sent again is answered as before, and adds no second pet"(
+  async "a create sent again with its Idempotency-Key adds no second pet"(
     client,
   ) {
     const name = newName();

@@ -232,7 +232,7 @@ const CREATED: Checks = {
     assert.deepEqual(pet, { name, ...first }, "an animal was replaced");
   },
 
-  async "createPet gives animals that are added at once an id each, and each its own answer"(
+  async "createPet gives animals that are added at once an id and an answer each"(
     client,
   ) {
     const adding = Array.from(

@@ -128,7 +128,7 @@ export const RAW_HTTP_CLAUSES: Clauses = {
     await refused(client, empty.replace("application/json", "text/plain"), 415);
   },
 
-  async "a request in HTTP/1.0 with Transfer-Encoding is answered, and the connection closed"(
+  async "an HTTP/1.0 request with Transfer-Encoding is answered, and its connection ends"(
     client,
   ) {
     const sent = chunked(client, [client.petJson()])
@@ -163,7 +163,7 @@ export const RAW_HTTP_CLAUSES: Clauses = {
     outside: "how long a body may take is an option of the service",
   },
 
-  async "a body above the cap is 413 before all of it is sent, also if the client expects 100"(
+  async "a body above the cap is 413 before all of it is sent, with Expect or without"(
     client,
   ) {
     const half = " ".repeat(32_769);

@@ -10,7 +10,7 @@ httpContract(
   () => Promise.resolve(handleService()),
 );
 
-test("the clauses ask each operation with and without a key, and its path for HEAD and OPTIONS", async () => {
+test("the clauses ask each operation with and without a key, and for HEAD and OPTIONS", async () => {
   const sent: string[] = [];
   const checks: (() => Promise<void>)[] = [];
   httpContract((_title, check) => checks.push(check), () => {

@@ -52,7 +52,7 @@ const cases = [
 ] as const;
 for (const [operation, checks, right] of cases) {
   for (const [i, check] of checks.entries()) {
-    test(`${operation} looks at ${check} before what comes later, and reads a body only to look at it`, async () => {
+    test(`${operation} looks at ${check} first, and reads a body only to look at it`, async () => {
       const wrong = checks.slice(i).map((check) => CHECKS[check]?.[0]);
       const request = wrong.reduceRight<Wrong>((all, one) => {
         const headers = { ...all.headers, ...one?.headers };

@@ -87,7 +87,7 @@ const cases = [
   ["keys list", /DATABASE_URL is memory:/, { DATABASE_URL: "memory:" }],
 ] as const;
 for (const [command, message, env] of cases) {
-  test(`the program refuses "${command}" because of ${message}, and leaves no file behind`, async (t) => {
+  test(`"${command}" is refused, and leaves no file behind`, async (t) => {
     const cwd = newFolder(t);
     const ended = await runMain(command.split(" "), { cwd, env: env ?? {} });
     const { code, stdout, stderr } = ended;

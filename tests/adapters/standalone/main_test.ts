@@ -99,7 +99,7 @@ testUnless(RUNTIME !== "node" && "only Node compiles again")(
   },
 );
 
-test("start accepts fixed keys in addition to issued ones, and names their setting only", async (t) => {
+test("start accepts fixed keys beside issued ones, and names only their setting", async (t) => {
   const cwd = newFolder(t);
   const issue = ["keys", "issue", "mobile app"];
   const json = await runMain([...issue, "--json"], { cwd });

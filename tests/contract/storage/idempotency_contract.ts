@@ -59,7 +59,7 @@ export function idempotencyContract(
     await assertAll(storage, pets);
   });
 
-  it("create keeps a pet exactly if it is sent with an idempotency key, and returns it again", async (storage) => {
+  it("create keeps a pet exactly with an idempotency key, and returns it again", async (storage) => {
     for (const [i, pet] of Object.values(DELICATE_PETS).flat().entries()) {
       const first = await create(storage, pet, key(i));
       await assertFound(storage, first);
@@ -67,7 +67,7 @@ export function idempotencyContract(
     }
   });
 
-  it("create returns the first pet of an idempotency key, whatever is sent with it later", async (storage) => {
+  it("create returns the first pet of an idempotency key, whatever is sent later", async (storage) => {
     const first = await create(storage, samplePet(1), key(1));
     assertReplay(await storage.create(samplePet(2), key(1)), first);
     await assertAll(storage, [first]);
@@ -99,7 +99,7 @@ export function idempotencyContract(
     }
   });
 
-  it("create tells new, known and missing idempotency keys apart if all are sent at once", async (storage) => {
+  it("create tells new, known and missing idempotency keys apart, sent at once", async (storage) => {
     const known = await create(storage, REX, key(0));
     const added: Pet[] = [];
     await Promise.all(Array.from({ length: 300 }, async (_, i) => {

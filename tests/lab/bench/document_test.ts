@@ -4,7 +4,7 @@ import test from "node:test";
 import { readSpeed, render } from "./document.ts";
 import { storedText } from "./speed.ts";
 
-test("docs/speed.md, its picture and the README's sentence have the figures of speed.json", () => {
+test("docs/speed.md, its picture and the README have the figures of speed.json", () => {
   for (const [file, text] of render(readSpeed())) {
     const advice = `write ${file} by: deno task bench --render`;
     assert.equal(readFileSync(file, "utf8"), text, advice);

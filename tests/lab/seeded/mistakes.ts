@@ -299,14 +299,13 @@ const MADE: Readonly<Record<string, Changes>> = {
       a.name !== b.name && a.name.toLowerCase() === b.name?.toLowerCase()
     ),
   },
-  "createPet gives animals that are added at once an id each, and each its own answer":
-    {
-      "ids are taken before a pause": { pauses: () => [1, 0] },
-      "answers at once are swapped": {
-        pauses: () => [0, 2],
-        created: mirrored(),
-      },
+  "createPet gives animals that are added at once an id and an answer each": {
+    "ids are taken before a pause": { pauses: () => [1, 0] },
+    "answers at once are swapped": {
+      pauses: () => [0, 2],
+      created: mirrored(),
     },
+  },
   "createPet assigns the id itself, whatever the body says": {
     "the id of the body is taken": {
       id: (id, { sent }) => typeof sent.id === "bigint" ? sent.id : id,

@@ -62,7 +62,7 @@ async function begin(hosts: Hosts, writable = true) {
   };
 }
 
-test("of several hosts that accept writes, the first with the highest timeline is used at first", async () => {
+test("the first of several hosts with the highest timeline is used at first", async () => {
   const cases = [
     [{ a: 1, b: 1, c: 1 }, "a"],
     [{ a: 1, b: 2, c: 2 }, "b"],
@@ -77,7 +77,7 @@ test("of several hosts that accept writes, the first with the highest timeline i
   }
 });
 
-test("a look moves to a host that accepts writes with a higher timeline, or the same if the one in use is lost; never to a lower or unknown one", async () => {
+test("a look moves to a higher timeline, or the same after a loss; never a lower one", async () => {
   const moved = async (
     first: number,
     { isLost = false, ...hosts }: Hosts & { readonly isLost?: boolean },
@@ -106,7 +106,7 @@ test("a look moves to a host that accepts writes with a higher timeline, or the 
   );
 });
 
-test("with target_session_attrs=any a host is left only if it is lost, for the first that answers", async () => {
+test("target_session_attrs=any leaves a host only when lost, for the first to answer", async () => {
   const { lookAt, server, moves } = await begin({ b: null, c: 6 }, false);
   assert.equal(server.current?.host, "b");
   await lookAt({ a: 5, b: null, c: 6 }, false);
@@ -115,7 +115,7 @@ test("with target_session_attrs=any a host is left only if it is lost, for the f
   assert.deepEqual(moves, ["moved to b", "moved to c"]);
 });
 
-test("other hosts are asked once a second at most, and why none of them is used is told each time", async (t) => {
+test("other hosts are asked once a second at most, and why none is used is told", async (t) => {
   let time = 0;
   const clock = t.mock.method(performance, "now", () => time);
   t.after(() => clock.mock.restore());
@@ -130,7 +130,7 @@ test("other hosts are asked once a second at most, and why none of them is used 
   }
 });
 
-test("a new connection is used if it leads to the host in use, which accepts writes and has no lower timeline than before", async () => {
+test("a new connection is used if it leads to the host in use, on no lower timeline", async () => {
   const connection = (isReadOnly: string, logFile: string | null) => {
     const rows = [{ read_only: isReadOnly, log_file: logFile }];
     return { query: async () => ({ rows }) } as unknown as pg.ClientBase;
@@ -225,7 +225,7 @@ const FIRST = petId(1n);
 const LOCKED = { kind: "unavailable", message: /lock timeout/ };
 
 testTwo(
-  "postgresStorage stays while the other server is a standby, and moves with all that it does once that is promoted",
+  "postgresStorage moves with all that it does once the other server is promoted",
   async ({ old, standby, open, moves }) => {
     const [writer, reader] = [await open(), await open()];
     const key = { name: "k", digest: "d", created: new Date(0) };
@@ -281,7 +281,7 @@ testTwo(
 );
 
 testTwo(
-  "postgresStorage takes the highest timeline at its start, and stays there although an older primary accepts writes",
+  "postgresStorage takes the highest timeline, and no older primary after it",
   async ({ old, standby, open, moves }) => {
     await standby.promote();
     await standby.query("update pets set name = 'Max'");
@@ -323,7 +323,7 @@ testTwo(
 
 const { it, database } = await sharedPostgres();
 
-it("postgresStorage moves to no other server, and works, if it may not read the timeline", async (t) => {
+it("postgresStorage moves to no other server if it may not read the timeline", async (t) => {
   const { url, open } = await database(t);
   const user = `clerk_${Date.now()}`;
   await (await open(url)).close();
@@ -340,7 +340,7 @@ it("postgresStorage moves to no other server, and works, if it may not read the 
   await runSql(url, `drop owned by ${user}; drop role ${user}`);
 });
 
-it("postgresStorage has one connection to another host at a time, and none once it is closed", async (t) => {
+it("postgresStorage has one connection to another host, and none once it is closed", async (t) => {
   const { url, open } = await database(t);
   const silent = new Set<Socket>();
   let most = 0;

@@ -126,10 +126,8 @@ const NO_FAILING_DISK = skipping(
 
 for (const isKilled of [false, true]) {
   test(
-    `a create is uncertain if the disk is full when the index of the log must grow; ${
-      isKilled
-        ? "nothing acknowledged is lost if the process is killed then"
-        : "storages go on once there is space"
+    `a disk too full for the index of the log makes a create uncertain, ${
+      isKilled ? "then SIGKILL" : "then space"
     }`,
     { skip: NO_FAILING_DISK },
     async () => {

@@ -22,9 +22,9 @@ for (const suffix of ["-wal", "-shm"]) {
   for (const isMadeAnew of [false, true]) {
     for (const whose of ["first", "second"]) {
       test(
-        `nothing is lost or damaged if ${suffix} is deleted${
-          isMadeAnew ? " and another program makes it anew" : ""
-        }, and the ${whose} of two servers ends before the other`,
+        `nothing is lost if ${suffix} is deleted${
+          isMadeAnew ? " and made anew" : ""
+        } under two servers, and the ${whose} ends first`,
         { skip },
         async () => {
           const path = newPath();
