@@ -229,7 +229,7 @@ for (const [parameters, queryTimeout, lockTimeout, setting, used] of cases) {
   });
 }
 
-it("creates take their ids in their turn: one alone, several together, one with a key", async (t) => {
+it("creates take their ids in their turn: alone, together, and with a key", async (t) => {
   const { url, open } = await database(t);
   const [alone, together, once] = [
     await open(url),
