@@ -28,7 +28,7 @@ import {
 } from "../support/standalone.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-/** It has the types of packages too, which the service runs without. */
+/** It also has the types of packages that the service does not need to run. */
 const TYPES = ["tests/deno.json", "deno.json"]
   .find((path) => existsSync(join(ROOT, path)));
 
@@ -139,7 +139,7 @@ test("every ts and python block is part of an example, line for line", () => {
   }
 });
 
-/** The formatter moves blocks to the left. */
+/** The formatter unindents blocks. */
 const unindented = (text: string) => text.replaceAll(/^ +/gm, "");
 
 test("the lines that docs/tour.md quotes are in the file that is named before them", () => {

@@ -23,7 +23,7 @@ const bytes = fc.oneof(
   ),
 );
 
-// Methods that Request takes: a token, except three.
+// Methods that Request accepts: any token, except three.
 const method = fc.oneof(
   fc.constantFrom("GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH"),
   fc.string({

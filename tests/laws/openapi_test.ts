@@ -114,7 +114,7 @@ function requestTo(
   );
 }
 
-/** A parameter is sent, or left out if it may be; one of the query is sometimes sent twice. */
+/** A parameter is sent, or omitted if allowed; one of the query is sometimes sent twice. */
 function anySent(parameter: Parameter): fc.Arbitrary<Sent> {
   const { name, in: place, required = false } = parameter;
   const text = anyText(resolve(parameter.schema))
@@ -142,7 +142,7 @@ const SENDABLE: Readonly<Record<Parameter["in"], RegExp>> = {
   header: /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/,
 };
 
-// Values of the contract, whatever the document says: one that forbids them is found out.
+// Values of the contract, whatever the document says: a document that forbids them is noticed.
 const KNOWN = ["available", "pending", "sold", "1", "9223372036854775807"];
 
 /** Any text for a parameter, mostly a valid one, or nearly so. */

@@ -156,7 +156,7 @@ function keep(
   return pet;
 }
 
-/** Few keys, so that they come again, in one batch and in others. */
+/** Few keys, so that they are repeated, in one batch and across batches. */
 const anySent: fc.Arbitrary<readonly Sent[]> = fc.array(
   fc.record({
     pet: anyNewPet,

@@ -208,7 +208,7 @@ const fault = fc.constantFrom(
 );
 type Fault = typeof fault extends fc.Arbitrary<infer T> ? T : never;
 
-/** A service that honours the key, behind a network where each request meets the next fault. */
+/** A service that supports the key, behind a network where each request meets the next fault. */
 function faulty(faults: Iterator<Fault>) {
   const clock = testClock();
   const byKey = new Map<string, Pet>();

@@ -25,7 +25,8 @@ test("clientAddress reads what each runtime hands over, and is empty if there is
   }
 });
 
-// By what X-Forwarded-For says: the client behind one proxy, and behind two. `-` is the address of the socket.
+// By the value of X-Forwarded-For: the client behind one proxy, and behind two. `-` is the socket's
+// address.
 const cases = [
   [[], "-", "-"],
   [["192.0.2.1"], "192.0.2.1", "-"],

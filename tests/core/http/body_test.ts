@@ -228,7 +228,7 @@ test("readText answers 413 for more than 256 pieces of less than 256 bytes on av
 
 /** Keeps the calls of `setTimeout` and `clearTimeout` until the test is over. */
 function watchTimers(t: TestContext) {
-  // On Deno 2.9 they are accessors, which `mock.method` does not take.
+  // On Deno 2.9 they are accessors, which `mock.method` does not accept.
   Object.assign(globalThis, { setTimeout, clearTimeout });
   const { mock: set } = t.mock.method(globalThis, "setTimeout");
   const { mock: cleared } = t.mock.method(globalThis, "clearTimeout");
