@@ -38,7 +38,7 @@ export type PostgresConnections = ReturnType<typeof postgresConnections>;
 // Explicit, whatever the default: each statement must see what was committed before the lock.
 const BEGIN = plain("BEGIN ISOLATION LEVEL READ COMMITTED");
 // The timeout is set here, because PgBouncer refuses settings sent with a new connection.
-const take = (lock: bigint) =>
+const takeLock = (lock: bigint) =>
   plain(`SELECT set_config('idle_in_transaction_session_timeout', $2, true),
       ${takeTurn(lock, "$1")}`);
 const COMMIT = plain("COMMIT");
@@ -155,7 +155,7 @@ export function postgresConnections(
     transaction: <T>(action: string, lock: bigint, work: Work<T>) =>
       run(action, async (send) => {
         await send(BEGIN);
-        await send(take(lock), [`${lockTimeout}ms`, `${queryTimeout}ms`]);
+        await send(takeLock(lock), [`${lockTimeout}ms`, `${queryTimeout}ms`]);
         // If this fails, the connection is closed, and the server rolls back.
         const result = await work(send);
         await send(COMMIT, [], { commits: true });
