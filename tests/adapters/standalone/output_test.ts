@@ -22,9 +22,15 @@ it(
   "what is written within some ms is written at once",
   async (t) => {
     const written = record(t);
-    standardOutput.write("a");
-    await new Promise(setImmediate);
-    await standardOutput.write("b");
+    let gap: number;
+    do { // again if the machine was so busy that some ms passed in between
+      written.length = 0;
+      const start = performance.now();
+      standardOutput.write("a");
+      await new Promise(setImmediate);
+      gap = performance.now() - start;
+      await standardOutput.write("b");
+    } while (gap > 5);
     assert.deepEqual(written, ["ab"]);
   },
 );
