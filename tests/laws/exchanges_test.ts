@@ -56,7 +56,7 @@ function each(trial: Trial): readonly Trial[] {
 const OTHERS: Readonly<Record<string, readonly Trial[]>> = {
   "200": ["/pets?limit=1", "/pets?after=6", "/pets/7", "/openapi.json"].map((path) => ({ line: `GET ${path}` })),
   "201": [{ headers: USED, body: REX_JSON }],
-  "304": [{ line: "GET /openapi.json", headers: { "if-none-match": "*" } }],
+  "304": ["GET", "HEAD"].map((method) => ({ line: `${method} /openapi.json`, headers: { "if-none-match": "*" } })),
   "400 Cannot read the request: the Host header must be a host name or address, with or without a port": [
     ...each(BAD_HOST),
     { line: "GET /openapi.json", ...BAD_HOST },
