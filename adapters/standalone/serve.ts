@@ -60,6 +60,7 @@ function serveOnDeno(): ServedModule {
     leave: workers.leave,
   });
   workers.othersLeave.then(server.stop);
+  // Without `giveBackPermissions`: workers share their permissions, and others may still be opening.
   server.open().catch(reportAndExit);
 
   return {

@@ -35,6 +35,7 @@ export function createServer(config: Config, { finish, leave }: Ending) {
       "Cannot start: with memory: issued keys are lost when the server ends, and the first one is shown only on a terminal. Set PETSTORE_API_KEYS",
     );
   }
+  /** Resolves once the service is open; never settles if that fails. */
   const opening = Promise.withResolvers<OpenService>();
   /** Unset until the service is open; a signal may come earlier. */
   let service: OpenService | undefined;

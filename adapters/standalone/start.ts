@@ -53,6 +53,7 @@ export async function runStart(args: readonly string[]): Promise<void> {
       // While Deno's server closes, it refuses requests itself, without the service's fields and a
       // log line.
       if ("Deno" in globalThis) await drained;
+      // On Bun and Node the listener closes while the last requests are answered.
       await Promise.all([drained, listener.close()]);
       await admin?.close();
     },

@@ -93,7 +93,7 @@ async function pump(
       if (done) return await endResponse(exchange, null);
       if (!res.write(value)) await new Promise<void>((go) => wake = go);
     }
-    await cancelled;
+    await cancelled; // rejected if the stream cannot be cancelled
   } finally {
     for (const emitter of emitters) emitter.off("close", onGone);
   }
