@@ -78,7 +78,7 @@ export interface Failover extends Times {
 export type Operation = Create | Get | Page | KeyUse | Failover;
 
 /** The pets in the answer of an operation. */
-export function petsOf(operation: Operation): readonly Seen[] {
+function petsOf(operation: Operation): readonly Seen[] {
   if (operation.kind === "page") return operation.pets;
   const { seen } = operation as { readonly seen?: Seen };
   return seen === undefined ? [] : [seen];

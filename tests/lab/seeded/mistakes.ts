@@ -71,7 +71,7 @@ function spoiled(status: number): Changes {
 const TEXT = { body: "No", type: "text/plain" };
 
 /** Lets in requests without the right key. */
-export function letsIn(isLetIn: (at: At) => boolean): Change {
+function letsIn(isLetIn: (at: At) => boolean): Change {
   return { isKnown: (isKnown, at) => isKnown || isLetIn(at) };
 }
 export const token = (isValid: (token: string) => boolean): Change =>
