@@ -35,6 +35,6 @@ export { type PetStorage, StorageError } from "./pets/pet_storage.ts";
 export type {
   ApiKeyRecord,
   ApiKeyStorage,
-  IssuedKey,
   NewApiKeyRecord,
-} from "./keys/issued_keys.ts";
+} from "./keys/api_key_storage.ts";
+export type { IssuedKey } from "./keys/issued_keys.ts";

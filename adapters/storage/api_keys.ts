@@ -4,7 +4,7 @@ import type {
   ApiKeyRecord,
   ApiKeyStorage,
   NewApiKeyRecord,
-} from "../../core/keys/issued_keys.ts";
+} from "../../core/keys/api_key_storage.ts";
 import { API_KEY_COLUMNS, toApiKeyRecord } from "./stored_row.ts";
 
 /** The name of a look-up in messages. */

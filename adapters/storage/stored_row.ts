@@ -1,6 +1,6 @@
 /** Makes pets and keys from rows. Only checked values are stored, so they are not checked again. */
 
-import type { ApiKeyRecord } from "../../core/keys/issued_keys.ts";
+import type { ApiKeyRecord } from "../../core/keys/api_key_storage.ts";
 import type { Pet, PetId, PetStatus } from "../../core/pets/pet.ts";
 
 /** The stored number of each status: never reassign one. */

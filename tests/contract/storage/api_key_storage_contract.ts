@@ -4,7 +4,7 @@ import type {
   ApiKeyRecord,
   ApiKeyStorage,
   NewApiKeyRecord,
-} from "../../../core/keys/issued_keys.ts";
+} from "../../../core/keys/api_key_storage.ts";
 import { assertClosed, assertRejected, assertSame } from "./assertions.ts";
 import {
   type Closable,

@@ -4,12 +4,14 @@ import { memoryStorage } from "../../../adapters/storage/memory/mod.ts";
 import { sha256 } from "../../../core/sha256.ts";
 import { nextTask, until } from "../../support/time.ts";
 import { generateKey } from "../../../core/keys/key_form.ts";
+import type {
+  ApiKeyStorage,
+  NewApiKeyRecord,
+} from "../../../core/keys/api_key_storage.ts";
 import {
-  type ApiKeyStorage,
   type IssuedKey,
   type IssuedKeys,
   issuedKeys,
-  type NewApiKeyRecord,
 } from "../../../core/keys/issued_keys.ts";
 
 test("issue keeps the digest of a key, never the key", async () => {

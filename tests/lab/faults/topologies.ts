@@ -7,11 +7,8 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { postgresStorage } from "../../../adapters/storage/postgres/mod.ts";
 import { sqliteStorage } from "../../../adapters/storage/sqlite/mod.ts";
-import {
-  type ApiKeyStorage,
-  type IssuedKeys,
-  issuedKeys,
-} from "../../../core/keys/issued_keys.ts";
+import type { ApiKeyStorage } from "../../../core/keys/api_key_storage.ts";
+import { type IssuedKeys, issuedKeys } from "../../../core/keys/issued_keys.ts";
 import { type Cluster, startCluster } from "../../support/postgres/cluster.ts";
 import {
   missingPgBouncer,

@@ -16,7 +16,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { sqliteStorage } from "../../../../adapters/storage/sqlite/mod.ts";
 import { INT64_MAX } from "../../../../core/json.ts";
-import type { NewApiKeyRecord } from "../../../../core/keys/issued_keys.ts";
+import type { NewApiKeyRecord } from "../../../../core/keys/api_key_storage.ts";
 import {
   type PetStorage,
   StorageError,
