@@ -113,7 +113,9 @@ export function grouped<Item, Result>(
       for (const { reject } of group) reject(error);
     }
     // The queue is sent at the end of the turn, with what still arrives in it.
-    if (onePerTurn || queue.length > 0) await new Promise(setImmediate);
+    if (onePerTurn || queue.length > 0) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
     sentAt.splice(sentAt.indexOf(began), 1);
     sendGroups();
   }
