@@ -157,9 +157,12 @@ function operationsOf(
   status: number,
 ): readonly OperationDescription[] {
   const [method, address = ""] = line.split(" ");
-  const path = address.replace(/\?.*/, "")
-    .replace(/^\/pets\/[^/]+$/, "/pets/{petId}");
-  return Object.values(OPERATIONS).filter((operation) =>
+  const sent = address.replace(/\?.*/, "");
+  const all = Object.values(OPERATIONS);
+  const path = all.some(({ path }) => path === sent)
+    ? sent
+    : sent.replace(/^\/pets\/[^/]+$/, "/pets/{petId}");
+  return all.filter((operation) =>
     operation.path === path && (operation.method === method || status === 405)
   );
 }
