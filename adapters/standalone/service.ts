@@ -35,7 +35,7 @@ export async function openService(
   const log = createLog({ requests: config.requestLog });
   let isClosed = false;
   const issued = issuedKeys(storage.apiKeys, {
-    // After `close()` a use of a key may fail to be noted, which is no fault.
+    // After `close()` recording the use of a key may fail, which is not a fault.
     onError: (error) => isClosed || log.fault(error),
   });
   const { baseUrl, database, fixedKeys, cors, rateLimit } = config;
@@ -89,7 +89,7 @@ export async function openService(
         return void log.tell(introduce(first.key, pets));
       }
     } catch (cause) {
-      // Thrown by the timer of a later attempt, an error would end the process.
+      // An error thrown in the timer of a later attempt would end the process.
       if (!isAgain && !(cause instanceof StorageError)) throw cause;
       const { message } = cause as Error;
       hint = `No API key could be issued: ${message}\nTo issue one`;
@@ -117,7 +117,7 @@ export async function openService(
       const server = origin(address.hostname, address.port);
       const pets = `${server}${path}/pets`;
       const docs = `Read and try it at ${server}/docs\n`;
-      // Without a page too, so that `told` shows whether anything can be written.
+      // Written even without a page, so that `told` shows whether anything can be written.
       const told = log.tell(problem === undefined ? docs : "\n");
       if (fixedKeys !== undefined) {
         log.tell(
