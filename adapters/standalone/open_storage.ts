@@ -86,8 +86,11 @@ export async function giveBackPermissions(
 function neededPermissions(
   database: Database,
 ): readonly ("read" | "write")[] {
-  // SQLite keeps its files open, but checks by path that they are still in place.
-  if (database.kind === "sqlite") return ["read"];
+  // SQLite keeps its files open, but checks by path that they are still in place. Deno lets only a
+  // program with all permissions see what is in /dev, such as /dev/shm.
+  if (database.kind === "sqlite") {
+    return /^\/dev\//.test(database.path) ? ["read", "write"] : ["read"];
+  }
   if (database.kind === "memory") return [];
   // Each connection to a Unix socket reads and writes a file.
   const isSocket = database.address.hosts.some((

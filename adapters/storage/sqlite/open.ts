@@ -199,7 +199,10 @@ function openReason(path: string, error: unknown): string {
   const file = resolve(followLinks(path));
   if (name === "NotCapable") {
     const directory = dirname(file);
-    return `Deno does not permit it; run with --allow-read=${directory} --allow-write=${directory}`;
+    const flags = file.startsWith("/dev/")
+      ? "--allow-all, which Deno demands for all that is in /dev"
+      : `--allow-read=${directory} --allow-write=${directory}`;
+    return `Deno does not permit it; run with ${flags}`;
   }
   const access = isAccessFault(error) ? accessReason(file) : undefined;
   const reason = access ?? faultReason(error) ?? message;

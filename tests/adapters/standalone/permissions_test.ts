@@ -102,6 +102,7 @@ it(
     const cases = [
       ["memory:", ["read", "write"]],
       ["sqlite:pets.db", ["write"]],
+      ["sqlite:/dev/shm/pets.db", []],
       ["postgres://a,b/pets", ["read", "write"]],
       ["postgres://me@/pets?host=/run/postgresql", []],
     ] as const;

@@ -523,13 +523,18 @@ test("sqliteStorage says which permissions Deno must give it", {
   const refusal =
     `failed unavailable Cannot open ${path}: Deno does not permit it; ` +
     `run with --allow-read=${directory} --allow-write=${directory}`;
+  const shared = "/dev/shm/not_permitted.db";
+  const refusalOfDev =
+    `failed unavailable Cannot open ${shared}: Deno does not permit it; ` +
+    "run with --allow-all, which Deno demands for all that is in /dev";
   const cases = [
-    ["", "", refusal],
-    [directory, "", refusal],
-    [path, path, refusal],
-    [directory, directory, "opened"],
+    ["", "", path, refusal],
+    [directory, "", path, refusal],
+    [path, path, path, refusal],
+    [directory, directory, path, "opened"],
+    ["/dev/shm", "/dev/shm", shared, refusalOfDev],
   ] as const;
-  for (const [read, write, expected] of cases) {
+  for (const [read, write, path, expected] of cases) {
     const child = startStorage({
       denoFlags: [
         `--allow-read=${read === "" ? repository : `${repository},${read}`}`,
