@@ -40,10 +40,20 @@ export function assertVersion(version: number, known: number): void {
   );
 }
 
-/** Makes the error of a closed storage; `action` is, for example, `get pet`. */
+/** Makes the error of an action, for example `get pet`. If it is `unavailable`, nothing happened. */
+export function storageError(
+  kind: StorageError["kind"],
+  action: string,
+  reason: string,
+  cause?: unknown,
+): StorageError {
+  const problem = kind === "unavailable"
+    ? `Cannot ${action}`
+    : `Outcome unknown (${action})`;
+  return new StorageError(kind, `${problem}: ${reason}`, { cause });
+}
+
+/** Makes the error of a closed storage. */
 export function closedError(action: string): StorageError {
-  return new StorageError(
-    "unavailable",
-    `Cannot ${action}: the storage is closed`,
-  );
+  return storageError("unavailable", action, "the storage is closed");
 }

@@ -1,6 +1,7 @@
 /** Translates D1's errors, which have no code but only a message, for the storage port. */
 
-import { StorageError } from "../../../core/pets/pet_storage.ts";
+import type { StorageError } from "../../../core/pets/pet_storage.ts";
+import { storageError } from "../pet_database.ts";
 
 /** The statement is wrong, or a table belongs to another program: retrying does not help. */
 const OF_THE_STATEMENT = /SQLITE_(?:ERROR|CONSTRAINT|MISMATCH)|D1_TYPE_ERROR/;
@@ -23,5 +24,5 @@ export function d1Fault(
   const text = String(cause);
   if (OF_THE_STATEMENT.test(text)) return cause;
   const known = NOTHING_HAPPENED.test(text) ? "unavailable" : kind;
-  return new StorageError(known, `Cannot ${action}: ${text}`, { cause });
+  return storageError(known, action, text, cause);
 }

@@ -1,6 +1,7 @@
 /** Translates PostgreSQL's errors (its manual, appendix A) for the storage port. */
 
 import { StorageError } from "../../../core/pets/pet_storage.ts";
+import { storageError } from "../pet_database.ts";
 
 /**
  * PgBouncer refuses settings sent with a new connection (its document Configuration,
@@ -116,10 +117,7 @@ export function fault(
   action: string,
   cause: unknown,
 ): StorageError {
-  const problem = kind === "unavailable"
-    ? `Cannot ${action}`
-    : `Outcome unknown (${action})`;
-  return new StorageError(kind, `${problem}: ${reason(cause)}`, { cause });
+  return storageError(kind, action, reason(cause), cause);
 }
 
 /**

@@ -1,7 +1,8 @@
 /** A connection to an SQLite file: its statements, and its transactions. Nobody else uses it. */
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { fault, isFatal, mayHaveCommitted, storageFault } from "./fault.ts";
+import { storageError } from "../pet_database.ts";
+import { isFatal, mayHaveCommitted, storageFault } from "./fault.ts";
 
 /** An open connection. */
 export class Connection {
@@ -94,7 +95,7 @@ export class Connection {
     if (this.#damage === undefined) return;
     const reason =
       "writing stopped after a disk error; check the disk, then restart";
-    throw fault("unavailable", action, reason, this.#damage);
+    throw storageError("unavailable", action, reason, this.#damage);
   }
 
   /** Moves the log into the main file. Returns false if others are reading or the disk is full. */

@@ -1,6 +1,7 @@
 /** Translates SQLite's result codes for the storage port. @see https://sqlite.org/rescode.html */
 
-import { StorageError } from "../../../core/pets/pet_storage.ts";
+import type { StorageError } from "../../../core/pets/pet_storage.ts";
+import { storageError } from "../pet_database.ts";
 
 const BUSY = 5;
 const LOCKED = 6;
@@ -89,16 +90,7 @@ export function storageFault(
 ): unknown {
   const reason = faultReason(error);
   if (reason === undefined && kind === "unavailable") return error;
-  return fault(kind, action, `${reason ?? error}`, error);
-}
-
-export function fault(
-  kind: StorageError["kind"],
-  action: string,
-  reason: string,
-  cause?: unknown,
-): StorageError {
-  return new StorageError(kind, `Cannot ${action}: ${reason}`, { cause });
+  return storageError(kind, action, `${reason ?? error}`, error);
 }
 
 /**

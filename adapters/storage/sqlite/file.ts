@@ -14,9 +14,9 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { clearInterval, setInterval } from "node:timers";
 import { setTimeout as delay } from "node:timers/promises";
-import { closedError } from "../pet_database.ts";
+import { closedError, storageError } from "../pet_database.ts";
 import { Connection } from "./connection.ts";
-import { fault, isBusy, storageFault } from "./fault.ts";
+import { isBusy, storageFault } from "./fault.ts";
 import {
   CHECK_INTERVAL,
   type FileProblem,
@@ -119,7 +119,7 @@ export class SqliteFile {
     const probe = "SELECT name FROM sqlite_schema WHERE name = 'pets'";
     const table = await this.read(action, () => this.prepare(probe).get());
     if (table === undefined) {
-      throw fault("unavailable", action, "the table pets is missing");
+      throw storageError("unavailable", action, "the table pets is missing");
     }
     this.#connection.assertUndamaged(action);
     this.#assertFilesInPlace(action);
@@ -144,7 +144,7 @@ export class SqliteFile {
   #assertFilesInPlace(action: string): void {
     this.#checkFiles();
     if (this.#problem === undefined) return;
-    throw fault("unavailable", action, this.#problem.message);
+    throw storageError("unavailable", action, this.#problem.message);
   }
 
   /** @throws {StorageError} `outcome_unknown` if the last commit may be in a file that is gone. */
@@ -153,7 +153,7 @@ export class SqliteFile {
     this.#checkFiles();
     // If the log is saved, so is the commit, which was in it.
     if (this.#problem === undefined || this.#isLogSaved) return;
-    throw fault("outcome_unknown", action, this.#problem.message);
+    throw storageError("outcome_unknown", action, this.#problem.message);
   }
 
   /** Finds out what is wrong with the files. If the log or its index is lost, protects the pets. */

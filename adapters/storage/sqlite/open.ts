@@ -12,10 +12,10 @@ import {
 } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { assertVersion, NO_TABLES } from "../pet_database.ts";
+import { assertVersion, NO_TABLES, storageError } from "../pet_database.ts";
 import { NEW_COLUMNS, SCHEMA_VERSION, TABLES } from "../sqlite_tables.ts";
 import type { Access } from "../transfer.ts";
-import { fault, faultReason, isAccessFault, isBusy } from "./fault.ts";
+import { faultReason, isAccessFault, isBusy } from "./fault.ts";
 import { retryWhileLocked, SqliteFile } from "./file.ts";
 
 /** `PRAGMA application_id` of our files: "PETS" in ASCII. */
@@ -51,7 +51,7 @@ export function openSqliteFile(
     }
   };
   const explain = (error: unknown) =>
-    fault("unavailable", `open ${path}`, openReason(path, error), error);
+    storageError("unavailable", `open ${path}`, openReason(path, error), error);
   return retryWhileLocked(lockTimeout, open, explain);
 }
 

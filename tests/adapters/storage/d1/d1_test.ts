@@ -48,7 +48,9 @@ test("d1Storage says what is known after a fault of D1", async () => {
     const fault = (action: string, kind = "unavailable") => ({
       kind,
       cause,
-      message: `Cannot ${action}: ${cause}`,
+      message: kind === "unavailable"
+        ? `Cannot ${action}: ${cause}`
+        : `Outcome unknown (${action}): ${cause}`,
     });
     const notCreated = fault("create pet", kind);
     await assert.rejects(storage.create(REX), notCreated);

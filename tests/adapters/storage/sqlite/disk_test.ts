@@ -151,7 +151,7 @@ for (const isKilled of [false, true]) {
       for (const answer of answers.slice(first)) {
         assert.equal(
           answer,
-          "failed outcome_unknown Cannot create pet: the disk is full",
+          "failed outcome_unknown Outcome unknown (create pet): the disk is full",
         );
       }
       if (!isKilled) {

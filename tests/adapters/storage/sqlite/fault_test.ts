@@ -64,6 +64,6 @@ test("an error that tells nothing of the storage stays as it is, if it is certai
     assert.equal(storageFault("create pet", error), error);
     const fault = storageFault("create pet", error, "outcome_unknown");
     assert.ok(fault instanceof StorageError);
-    assert.equal(fault.message, `Cannot create pet: ${error}`);
+    assert.equal(fault.message, `Outcome unknown (create pet): ${error}`);
   }
 });
