@@ -188,20 +188,6 @@ it("no GET fails behind nginx while one of two servers ends, or hangs", async (t
   });
 });
 
-test("the lines of nginx and Caddy in docs/reliability.md are those of the examples", () => {
-  const rows = read("reliability.md").matchAll(
-    /^\| .* \| `(.*;)` +\|(?: `(.*)`)? +\|$/gm,
-  );
-  const caddyfile = read("examples/container/Caddyfile");
-  let count = 0;
-  for (const [, nginx = "", caddy = ""] of rows) {
-    assert.ok(CONFIGURATION.includes(nginx), nginx);
-    assert.ok(caddyfile.includes(caddy), caddy);
-    count++;
-  }
-  assert.equal(count, 6);
-});
-
 /**
  * Sends GETs, which all have to be answered 200, and creates, sent again after 502 and 503, until
  * its end.
