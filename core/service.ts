@@ -85,7 +85,7 @@ export function createService(
       method,
       path: baseUrl.path + path,
       isPublic,
-      fields: fields && { ...JSON_HEADERS, ...fields(baseUrl) },
+      fields: fields && Object.freeze({ ...JSON_HEADERS, ...fields(baseUrl) }),
       run: (call) => run(call, context),
     })),
   );

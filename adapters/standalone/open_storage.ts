@@ -1,5 +1,6 @@
 /** Opens the databases that the programs can use. Only the driver in use is loaded. */
 
+import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import process from "node:process";
 import type { PetDatabase, PoolCounts } from "../storage/pet_database.ts";
@@ -89,7 +90,8 @@ function neededPermissions(
   // SQLite keeps its files open, but checks by path that they are still in place. Deno lets only a
   // program with all permissions see what is in /dev, such as /dev/shm.
   if (database.kind === "sqlite") {
-    return /^\/dev\//.test(database.path) ? ["read", "write"] : ["read"];
+    const isDevice = realpathSync(database.path).startsWith("/dev/");
+    return isDevice ? ["read", "write"] : ["read"];
   }
   if (database.kind === "memory") return [];
   // Each connection to a Unix socket reads and writes a file.

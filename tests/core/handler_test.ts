@@ -242,6 +242,11 @@ test("a handler's answer is the same service, as plain data", async () => {
   assert.deepEqual([status, route, body], [201, "/v1/pets", pet]);
   const refused = await answer(request, undefined, async () => cutShort);
   assert.deepEqual([refused.status, refused.code], [400, "bad_request"]);
+  // All answers share them.
+  const url = "http://localhost/v1/pets/1";
+  const get = { ...request, method: "GET", url };
+  const { headers } = await answer(get, undefined, readBody);
+  assert.ok(Object.isFrozen(headers));
 });
 
 test("createHandler throws for an option that is unknown or of a wrong kind", () => {

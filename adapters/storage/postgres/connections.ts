@@ -60,11 +60,14 @@ export function postgresConnections(
       values = [],
       { timeout, commits = false } = {},
     ) => {
-      // It inherits from the statement, because `pg` 8.23 takes long to copy a query's own
-      // properties (`cloneQueryConfig` in its lib/utils.js).
-      const query: Query = Object.create(statement);
+      const { name, text, rowMode } = statement;
+      // A prepared one is inherited, because `pg` 8.23 takes long to copy a query's own properties
+      // (`cloneQueryConfig` in its lib/utils.js). Others have their own: OpenTelemetry may add a
+      // comment to a copy of them (`addSqlCommenterCommentToQueries`).
+      const query: Query = address.pgbouncer || name === undefined
+        ? { text, rowMode }
+        : Object.create(statement);
       if (timeout !== undefined) query.query_timeout = timeout;
-      if (address.pgbouncer) query.name = undefined;
       const where = () => `${action} at ${describeHosts([connection])}`;
       try {
         const { rows } = await connection.query<unknown[]>(query, [...values]);

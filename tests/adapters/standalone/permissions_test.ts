@@ -1,7 +1,7 @@
 /** Permissions that the server drops once its database is open. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -95,14 +95,18 @@ testUnless(skip || postgres.skip)(
 it(
   "a server keeps the permissions of its database: SQLite reads, a socket both",
   async (t) => {
+    const [file, device] = ["pets.db", "link.db"]
+      .map((name) => join(newFolder(t), name)) as [string, string];
+    writeFileSync(file, "");
+    symlinkSync("/dev/null", device);
     const revoked: string[] = [];
     type Name = Deno.PermissionDescriptor;
     const revoke = async ({ name }: Name) => revoked.push(name);
     t.mock.method(Deno.permissions, "revoke", revoke);
     const cases = [
       ["memory:", ["read", "write"]],
-      ["sqlite:pets.db", ["write"]],
-      ["sqlite:/dev/shm/pets.db", []],
+      [`sqlite:${file}`, ["write"]],
+      [`sqlite:${device}`, []],
       ["postgres://a,b/pets", ["read", "write"]],
       ["postgres://me@/pets?host=/run/postgresql", []],
     ] as const;

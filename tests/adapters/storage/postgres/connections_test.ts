@@ -259,6 +259,28 @@ async function actingBefore(
   assert.ok(count > 0, word);
 }
 
+it("postgresStorage works if statements without a name are sent as a copy", async (t) => {
+  const { url } = await database(t);
+  const { prototype } = driver;
+  const query: (...args: unknown[]) => unknown = prototype.query;
+  t.after(() => void (prototype.query = query as typeof prototype.query));
+  // As OpenTelemetry's instrumentation does, to add a comment.
+  prototype.query = function (
+    this: pg.Client,
+    config: pg.QueryConfig,
+    ...more: unknown[]
+  ) {
+    const copy = { ...config, text: `${config.text} /* comment */` };
+    return query.call(this, "name" in config ? config : copy, ...more);
+  } as typeof prototype.query;
+  for (const search of ["", "?pgbouncer=true"]) {
+    const storage = await postgresStorage(`${url}${search}`);
+    assert.equal((await storage.create(REX)).name, "Rex");
+    assert.equal((await storage.list({ limit: 1 })).pets.length, 1);
+    await storage.close();
+  }
+});
+
 it("postgresStorage sends again what the driver could not send", async (t) => {
   const { url, open } = await database(t);
   const storage = await open(url);
