@@ -49,7 +49,7 @@ function serveOnDeno(): ServedModule {
   const sending = new Set<Promise<unknown>>();
 
   const server = createServer(config, {
-    async finish(drained) {
+    async stopListening(drained) {
       await drained;
       await Promise.allSettled(sending);
       // Deno 2.9's `completed` settles just before a whole body is sent (`fastSyncResponseOrStream`
@@ -57,7 +57,7 @@ function serveOnDeno(): ServedModule {
       // no response (seen: lost in 24 of 24).
       await delay(50);
     },
-    leave: workers.leave,
+    awaitOthers: workers.leave,
   });
   workers.othersLeave.then(server.stop);
   // Without `giveBackPermissions`: workers share their permissions, and others may still be opening.

@@ -13,12 +13,12 @@ import { stopOnSignal } from "./shutdown.ts";
 /** How long to wait at shutdown for a storage that is still opening, in ms. */
 const OPENING_TIME = 1000;
 
-/** How a server ends, which differs between the two. */
+/** How a server ends, which differs between `start.ts` and `serve.ts`. */
 export interface Ending {
   /** Stops listening. Resolves once all responses are sent; `drained` does once all are made. */
-  finish(drained: Promise<void>): Promise<void>;
+  stopListening(drained: Promise<void>): Promise<void>;
   /** Called once the storage is closed, as the last step. */
-  leave?(): Promise<void>;
+  awaitOthers?(): Promise<void>;
 }
 
 /**
@@ -27,7 +27,10 @@ export interface Ending {
  * @param ending says how the caller stops listening.
  * @throws {ConfigError} if nobody could ever get a key.
  */
-export function createServer(config: Config, { finish, leave }: Ending) {
+export function createServer(
+  config: Config,
+  { stopListening, awaitOthers }: Ending,
+) {
   const isTerminal = process.stderr.isTTY === true;
   const { database, fixedKeys } = config;
   if (database.kind === "memory" && fixedKeys === undefined && !isTerminal) {
@@ -42,8 +45,8 @@ export function createServer(config: Config, { finish, leave }: Ending) {
 
   const shutdown = stopOnSignal({
     async announce() {
-      // Returns at once if there is no delay: `deno serve` cuts bodies short as soon as the signal
-      // comes.
+      // Without a delay it drains at once: `deno serve` cuts bodies short as soon as the signal
+      // comes, and only while it drains are these answered with 503.
       if (service === undefined || config.shutdownDelay === 0) return;
       service.leave();
       await delay(config.shutdownDelay);
@@ -52,11 +55,11 @@ export function createServer(config: Config, { finish, leave }: Ending) {
       // A storage that is still opening must be closed too, or SQLite's log stays. PostgreSQL may
       // take longer than this waits.
       await Promise.race([opening.promise, delay(OPENING_TIME)]);
-      if (service !== undefined) await finish(service.drain());
+      if (service !== undefined) await stopListening(service.drain());
     },
     async close() {
       await service?.close();
-      await leave?.();
+      await awaitOthers?.();
     },
     timeout: config.shutdownTimeout,
   });
@@ -77,15 +80,17 @@ export function createServer(config: Config, { finish, leave }: Ending) {
     stop: shutdown.stop,
     /**
      * Opens the service. Rejects if that fails, unless the server was told to stop and so ends
-     * anyway.
+     * anyway: then it returns false.
      */
-    async open(): Promise<void> {
+    async open(): Promise<boolean> {
       try {
         service = await openService(config, { isTerminal });
         opening.resolve(service);
-        await service.openDocs();
+        await service.openDocs(); // before the permission to read its files is given back
+        return true;
       } catch (cause) {
-        if (!shutdown.isStopping) throw cause;
+        if (shutdown.isStopping) return false;
+        throw cause;
       }
     },
     /**

@@ -1,4 +1,4 @@
-/** The command `start`: listens, on each runtime, with the server of `server.ts`. */
+/** The command `start`: listens, on each runtime, for the server of `server.ts`. */
 
 import process from "node:process";
 import { inspect } from "node:util";
@@ -49,7 +49,7 @@ export async function runStart(args: readonly string[]): Promise<void> {
   };
   const server = createServer(config, {
     // Called only once the service is open, so `listener` and `admin` are set.
-    async finish(drained) {
+    async stopListening(drained) {
       // While Deno's server closes, it refuses requests itself, without the service's fields and a
       // log line.
       if ("Deno" in globalThis) await drained;
@@ -66,7 +66,7 @@ export async function runStart(args: readonly string[]): Promise<void> {
     hostname: config.admin.hostname ?? options.hostname,
     port: config.admin.port,
   });
-  await server.open();
+  if (!await server.open()) return;
   await giveBackPermissions(config.database);
   if (admin !== undefined) {
     standardError.write(`The probes and metrics are at ${admin.url}\n`);

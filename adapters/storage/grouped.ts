@@ -1,14 +1,13 @@
 /**
  * Groups operations that arrive in one turn of the event loop: they share one write to disk, or one
- * round trip. Every request arrives in its own task, so a microtask would collect nothing. Once
- * `maxGroup` items wait they are sent at once, whatever their sizes, because on Node a turn may
- * take seconds. Nothing joins a group once it is sent, so a read sees all that was acknowledged
- * before it arrived.
+ * round trip. Every request arrives in its own task, so a microtask would collect nothing. Once as
+ * many items wait as `maxGroup`, whatever their sizes, they do not wait for the end of the turn,
+ * because on Node a turn may take seconds. Nothing joins a group once it is sent, so a read sees all
+ * that was acknowledged before it arrived.
  */
 
 import { setImmediate } from "node:timers";
-import { StorageError } from "../../core/pets/pet_storage.ts";
-import { closedError } from "./pet_database.ts";
+import { closedError, storageError } from "./pet_database.ts";
 
 /** Settings of {@linkcode grouped}. */
 export interface GroupedOptions<Item, Result> {
@@ -28,7 +27,10 @@ export interface GroupedOptions<Item, Result> {
   readonly maxQueue?: number;
   /** How long an item may wait to be sent, in ms, before it is refused. Default: 2000. */
   readonly maxWait?: number;
-  /** The maximum number of groups under way. A third starts only if others may hang. Default: 1. */
+  /**
+   * The maximum number of groups under way. At most two of them are younger than `PATIENCE`; any
+   * more start only because others may hang. Default: 1.
+   */
   readonly maxUnderWay?: number;
   /** True if only items with the same key are worth waiting for. Default: any items are. */
   readonly gathersEqual?: boolean;
@@ -72,11 +74,14 @@ export function grouped<Item, Result>(
   const { maxUnderWay = 1, gathersEqual = false, onePerTurn = false } = options;
   const { keyOf = () => undefined, sizeOf = () => 1 } = options;
   const refusal = (reason: string) =>
-    new StorageError("unavailable", `Cannot ${action}: overloaded (${reason})`);
+    storageError("unavailable", action, `overloaded (${reason})`);
   /** The waiting items in order of arrival, and by key those that have one. */
   const queue: Waiting<Item, Result>[] = [];
   const byKey = new Map<unknown, Waiting<Item, Result>>();
-  /** How many items in a row were not joined by another, up to `MANY_ALONE`. */
+  /**
+   * How many items in a row were not joined by another, counted anew from `MANY_ALONE` on. With
+   * `gathersEqual` only an equal item joins, in `run`: others in the group do not count.
+   */
   let alone = 0;
   /** When each group under way was sent, by the clock. */
   const sentAt: number[] = [];
@@ -131,7 +136,7 @@ export function grouped<Item, Result>(
       sendGroup(dequeue(({ size }) => (sum += size) <= maxGroup));
     }
     if (closing === undefined || sentAt.length > 0) return;
-    clearInterval(ticking);
+    clearInterval(ticking); // with nothing under way, nothing waits either
     closing.resolve();
   }
 
@@ -154,7 +159,7 @@ export function grouped<Item, Result>(
         return same.promise;
       }
       if (queue.length >= maxQueue) throw refusal(`${maxQueue} are waiting`);
-      const size = Math.min(sizeOf(item), maxGroup);
+      const size = Math.min(sizeOf(item), maxGroup); // so that each fits into a group
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
       const own = { item, key, size, since: clock, promise, resolve, reject };
       if (queue.length + sentAt.length === 0 && alone >= FEW_ALONE) {

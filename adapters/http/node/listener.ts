@@ -40,7 +40,7 @@ export function createListener(
     const { originalUrl = req.url }: IncomingMessage & {
       readonly originalUrl?: string;
     } = req;
-    // The service itself checks the Host before the URL.
+    // The service refuses a malformed Host before it parses the URL.
     const authority = host ?? STAND_IN_HOST;
     const url = requestUrl(scheme, authority, String(originalUrl));
     // An HTTP/1.1 request without Host must be refused (RFC 9112 §3.2).

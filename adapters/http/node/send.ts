@@ -16,8 +16,8 @@ type Written = Promise<void> | undefined;
 
 /**
  * Writes an answer: at once if its body is complete, otherwise chunk by chunk, as fast as the
- * client reads. Rejects if the stream fails. Cancels a stream if the client goes away, and for
- * HEAD.
+ * client reads. Rejects if the stream fails; may also throw. Cancels a stream if the client goes
+ * away, and for HEAD.
  *
  * @param statusText replaces that of an earlier answer that could not be sent.
  */
@@ -79,9 +79,9 @@ async function pump(
   // On Node 22 a response that waits behind another (pipelining) has no socket yet, and emits no
   // `close`. The listener on the socket can go with Node 22: Node 26 emits it (`abortOutgoing` in
   // its lib/_http_server.js), and tests/adapters/http/node/pipeline_test.ts passes there without
-  // it. Each pipelined request adds a listener to the same socket.
+  // it.
   const connection = req.stream ?? req.socket; // only HTTP/2 has a stream
-  connection.setMaxListeners(0);
+  connection.setMaxListeners(0); // each pipelined request adds one
   const emitters = [res, connection];
   for (const emitter of emitters) emitter.on("close", onGone);
   res.on("drain", () => wake());
@@ -111,7 +111,7 @@ function writeHead(
   statusText?: string,
 ): void {
   const { req, res } = exchange;
-  const isLengthKnown = length !== undefined || status === 204;
+  const dropsLength = length !== undefined || status === 204; // which has none
   let isLast = mustClose(exchange, status);
   const fields: string[] = [];
   for (const name in headers) {
@@ -119,7 +119,7 @@ function writeHead(
     const value = String(headers[name]);
     if (lower === "connection" && /^close$/i.test(value)) isLast = true;
     if (FIELDS_OF_SERVER.has(lower)) continue;
-    if (lower === "content-length" && isLengthKnown) continue;
+    if (lower === "content-length" && dropsLength) continue;
     fields.push(name, value);
   }
   if (isLast) {
@@ -139,15 +139,15 @@ function mustClose({ req, server }: Exchange, status: number): boolean {
     // a request (nodejs/http-parser#234). Can go if tests/adapters/http/node/pipeline_test.ts
     // passes without it.
     findField(req.rawHeaders, "upgrade") !== null ||
-    // The end of such a request is uncertain: HTTP/1.0 has no chunks (RFC 9112 §6.1).
+    // The end of chunks is uncertain in HTTP/1.0, which has none (RFC 9112 §6.1).
     req.httpVersion === "1.0" &&
       findField(req.rawHeaders, "transfer-encoding") !== null ||
     !req.complete && isTooMuch(req);
 }
 
 /**
- * Ends a response with `body`, which is all of it or the rest. Fails if the whole is shorter than
- * announced.
+ * Ends a response with `body`, or with `null` if it has none or all is written. Fails if the whole
+ * is shorter than announced.
  */
 function endResponse(
   exchange: Exchange,

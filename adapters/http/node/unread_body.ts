@@ -40,7 +40,7 @@ export function limitRest(req: IncomingMessage): void {
 }
 
 /**
- * Ends a response with `body`, which is all of it or the rest, while the client is still sending.
+ * Ends a response with `body`, or with `null` if all is written, while the client is still sending.
  * Closing a socket with unread bytes resets it, and the client may lose the response (RFC 9112
  * §9.6). So the response is written whole, but ended only when the client stops sending, or has had
  * time to read it.

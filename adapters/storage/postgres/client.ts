@@ -1,5 +1,6 @@
 /**
- * A `pg` client with time limits for connecting and closing, which records replication warnings.
+ * A `pg` client that connects to a given host, limits the time to close, and records replication
+ * warnings.
  */
 
 import { setTimeout } from "node:timers";
@@ -35,9 +36,9 @@ interface DriverClient {
 
 const DriverClient: new (config: pg.ClientConfig) => DriverClient = pg.Client;
 
-/** A connection that a pool lends. */
+/** A connection, which a pool lends or which asks one host for its standing. */
 export type Connection = pg.PoolClient & {
-  /** The host in use when it was made. */
+  /** The host that it was made for. */
   readonly target: PostgresHost;
   /** The server's warning, once received, that a commit is on one machine only. */
   readonly warning: string | undefined;
@@ -48,7 +49,7 @@ export type Connection = pg.PoolClient & {
 };
 
 /**
- * Makes a class of clients that connect to the current host: the pool's {@linkcode Connection}s.
+ * Makes a class of clients that connect to the current host: {@linkcode Connection}s.
  */
 export function clientsOf(
   currentHost: () => PostgresHost,

@@ -37,7 +37,7 @@ export type PostgresConnections = ReturnType<typeof postgresConnections>;
 
 // Explicit, whatever the default: each statement must see what was committed before the lock.
 const BEGIN = plain("BEGIN ISOLATION LEVEL READ COMMITTED");
-// The timeout is set here, because PgBouncer refuses settings sent with a new connection.
+// This sets the timeout, because PgBouncer refuses settings sent with a new connection.
 const takeLock = (lock: bigint) =>
   plain(`SELECT set_config('idle_in_transaction_session_timeout', $2, true),
       ${takeTurn(lock, "$1")}`);
@@ -61,9 +61,9 @@ export function postgresConnections(
       { timeout, commits = false } = {},
     ) => {
       const { name, text, rowMode } = statement;
-      // A prepared one is inherited, because `pg` 8.23 takes long to copy a query's own properties
-      // (`cloneQueryConfig` in its lib/utils.js). Others have their own: OpenTelemetry may add a
-      // comment to a copy of them (`addSqlCommenterCommentToQueries`).
+      // A query inherits from a prepared statement, because `pg` 8.23 takes long to copy its own
+      // properties (`cloneQueryConfig` in its lib/utils.js). Without a name it must have its own:
+      // OpenTelemetry may add a comment to a copy of them (`addSqlCommenterCommentToQueries`).
       const query: Query = address.pgbouncer || name === undefined
         ? { text, rowMode }
         : Object.create(statement);

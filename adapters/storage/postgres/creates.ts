@@ -13,7 +13,7 @@ import { PETS_LOCK, takeTurn } from "./turn.ts";
 
 const ACTION = "create pet";
 
-// The parameters of the statements, of which only CREATE_ONCE has the last two.
+// The parameters of the statements for several pets; only CREATE_ONCE has the last two.
 const NEW = "$1::text[], $2::bigint[], $3::smallint[]";
 const TURN = takeTurn(PETS_LOCK, "$4");
 const KEYS = "$5::text[]";
@@ -48,7 +48,8 @@ const OLDEST = `${NOW} - ${RETENTION}`;
 // - `turn` writes to the log, so that even a commit with only replays waits for the standby, which
 //   may not have their pets yet. It passes on the keys, so that it runs first even if all are used.
 // - `new` has the pets to add, with their ids.
-// - `claimed` writes the keys that are still as `seen` found them, and has the ids of their pets.
+// - `claimed` writes the keys that are still as `seen` found them, and has the ids of their pets. A
+//   key that was written meanwhile has the id of another pet.
 //   Other keys were written by another server in the meantime.
 // - `forgotten` deletes two expired keys for each key of the batch, but none that `claimed` may
 //   change.

@@ -45,7 +45,7 @@ const page = (condition: string) =>
     ) AS longest LIMIT size) AS page`;
 /**
  * Pages of a status (`$1` to `$4`), then those of all pets; `place` is an index in the group.
- * `REINDEX` locks the indexes in the same order, in which they were created; in the reverse order
+ * `REINDEX` locks indexes in the order of their creation, which is this one; in the reverse order
  * the two would deadlock.
  */
 export const LIST_ALL = prepared(`SELECT page.*, place
@@ -106,7 +106,7 @@ export function groupReads(
     },
 
     async list(queries) {
-      // The rows of a single page have no place.
+      // The place follows the four columns of a pet. The rows of a single page have none.
       const rows = await readPages(queries);
       const pages = Map.groupBy(rows, (row) => row[4] ?? 0);
       return queries.map(({ limit }, place) =>

@@ -86,7 +86,7 @@ const VERSION = plain(
  * Creates the tables if they are missing; any number of servers may do so at once. Waits up to
  * `patience` ms for a database server that cannot be reached yet.
  *
- * @param access `read` creates nothing, and fails if the tables are missing.
+ * @param access `read` creates nothing, and fails if tables or columns are missing.
  * @throws {StorageError} `unavailable` if the database cannot be used; the message says why.
  */
 export async function openSchema(
@@ -153,7 +153,8 @@ async function createTables(
  * database cannot be used.
  */
 async function findChanges(send: Send): Promise<readonly string[]> {
-  const [[encoding, isolation, isOurs, isTaken, isNew] = []] = await send(LOOK);
+  const [[encoding, isolation, isOurs, isTaken, hasNewColumns] = []] =
+    await send(LOOK);
   if (encoding !== "UTF8") {
     throw new Error(
       `its encoding is ${encoding}, and names need UTF8 (CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0)`,
@@ -168,7 +169,7 @@ async function findChanges(send: Send): Promise<readonly string[]> {
   if (isOurs === true) {
     const [[version] = []] = await send(VERSION);
     assertVersion(Number(version), SCHEMA_VERSION);
-    return isNew === true ? [] : NEW_COLUMNS;
+    return hasNewColumns === true ? [] : NEW_COLUMNS;
   }
   if (isTaken === true) {
     throw new Error(

@@ -1,11 +1,14 @@
 /** Turns: of all transactions with the same lock, on any server, one runs at a time. */
 
 // The upper half of each lock is "PETS" in ASCII.
-/** Held while the tables are created. */
+/** Held while tables or columns are added. */
 export const SCHEMA_LOCK = 0x50455453_00000001n;
-/** Held while pets are added, so that ids become visible in ascending order. */
+/**
+ * Held while pets are added or copied, so that ids become visible in ascending order, and while the
+ * next id is set.
+ */
 export const PETS_LOCK = 0x50455453_00000002n;
-/** Held while API keys are added or revoked. */
+/** Held while API keys are added, changed or copied. */
 export const API_KEYS_LOCK = 0x50455453_00000003n;
 
 /**

@@ -98,12 +98,15 @@ export class Connection {
     throw storageError("unavailable", action, reason, this.#damage);
   }
 
-  /** Moves the log into the main file. Returns false if others are reading or the disk is full. */
+  /**
+   * Moves the log into the main file. Returns false if that fails, or if others are reading what is
+   * not moved yet.
+   */
   saveLog(): boolean {
     try {
       const row: unknown = this.prepare("PRAGMA wal_checkpoint(PASSIVE)").get();
       const [, pages, saved] = row as readonly [bigint, bigint, bigint];
-      return pages === saved && pages >= 0n;
+      return pages === saved && pages >= 0n; // -1 if there is no log
     } catch {
       return false;
     }

@@ -5,9 +5,11 @@
  * - Its main file is missing or replaced: it reads the old file and refuses to write, until the old
  *   file is back.
  * - Its log, or the index of the log, is lost: it reads, and refuses to write until a restart. What
- *   the log held is moved into the main file, and a lock keeps all other processes from writing.
+ *   the log held is moved into the main file, unless another log is in its place, and a lock keeps
+ *   all other processes from writing.
  *   If it cannot get that lock while they write with a new index, it closes.
- * - The disk failed: it continues to read, and refuses to write until a restart.
+ * - The disk failed, or the file is damaged: it continues to read, and refuses to write until a
+ *   restart.
  * - Closed.
  */
 
@@ -36,7 +38,7 @@ export class SqliteFile {
   readonly #checks: ReturnType<typeof setInterval>;
   /** What the last check found. */
   #problem: FileProblem | undefined;
-  /** True once everything in a lost log is in the main file. */
+  /** True once everything in the log is in the main file. */
   #isLogSaved = false;
   /** True once a lock keeps other processes from writing with a new log or index. */
   #areOthersLockedOut = false;
@@ -149,7 +151,7 @@ export class SqliteFile {
 
   /** @throws {StorageError} `outcome_unknown` if the last commit may be in a file that is gone. */
   #assertCommitKept(action: string): void {
-    if (this.#files.arePathsTaken()) return;
+    if (this.#files.doAllExist()) return;
     this.#checkFiles();
     // If the log is saved, so is the commit, which was in it.
     if (this.#problem === undefined || this.#isLogSaved) return;
@@ -174,7 +176,8 @@ export class SqliteFile {
     // ours.
     const mustSave = !this.#isLogSaved && lost.state() === "missing";
     if (this.#areOthersLockedOut && !mustSave) return;
-    this.#connection.rollBack(); // SQLite saves no log inside a transaction, such as the lock.
+    // SQLite saves no log inside a transaction. This ends our own lock too, which is taken again.
+    this.#connection.rollBack();
     if (mustSave) this.#isLogSaved = this.#connection.saveLog();
     this.#areOthersLockedOut = this.#connection.lockOthersOut("file");
     if (this.#areOthersLockedOut) return;

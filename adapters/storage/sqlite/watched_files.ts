@@ -45,7 +45,7 @@ export class WatchedFiles {
    * Returns false if a file is missing. Cheaper than `findProblem`, but does not notice a replaced
    * file.
    */
-  arePathsTaken(): boolean {
+  doAllExist(): boolean {
     // Not with stat: after a stat of the log, the next COMMIT takes half as long again on Linux
     // 6.13 and later, because it then writes an exact time (Linux's document Multigrain
     // Timestamps).
@@ -105,7 +105,7 @@ export class WatchedFile {
   }
 }
 
-/** Identifies the file at a path; `undefined` if it, or a directory of its path, is missing. */
+/** Identifies the file at a path; `undefined` if it is missing or cannot be reached. */
 function identify(path: string): string | undefined {
   try {
     const { dev, ino } = statSync(path, { bigint: true });
