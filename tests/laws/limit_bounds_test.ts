@@ -24,6 +24,7 @@ const near = fc.tuple(
 ).map((parts) => parts.join(""));
 const text = fc.oneof(
   { arbitrary: fc.constantFrom(...TAKEN), weight: 2 },
+  { arbitrary: fc.constantFrom("0", "1", "100", "101"), weight: 1 }, // the bounds
   { arbitrary: near, weight: 4 },
   fc.string({ unit: "binary" }).map((text) => text.toWellFormed()),
 );
