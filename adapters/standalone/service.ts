@@ -1,6 +1,5 @@
 /** The standalone service, put together from a configuration. */
 
-import { toHandler } from "../../core/http/fetch_handler.ts";
 import { parseBaseUrl } from "../../core/http/base_url.ts";
 import { JSON_HEADERS } from "../../core/http/message.ts";
 import { anyOf, apiKeys } from "../../core/keys/api_keys.ts";
@@ -103,7 +102,6 @@ export async function openService(
 
   return {
     ...app,
-    handle: toHandler(app.answer),
     /** Reads the documentation page. That takes long, so the server listens first. */
     openDocs,
     /**

@@ -9,7 +9,7 @@ import type { ServeOptions, Server } from "../../adapters/http/server.ts";
 import { readConfig } from "../../adapters/standalone/config.ts";
 import { openService } from "../../adapters/standalone/service.ts";
 import { loadServe } from "../../adapters/standalone/start.ts";
-import type { Handler } from "../../core/http/fetch_handler.ts";
+import { type Handler, toHandler } from "../../core/http/fetch_handler.ts";
 import type { OpenService } from "../contract/ask.ts";
 import { atEnd } from "./at_end.ts";
 import { portOf } from "./process.ts";
@@ -36,7 +36,9 @@ export async function listen(
 export async function openStandalone(
   t: TestContext,
   settings: Readonly<Record<string, string>> = {},
-): Promise<Awaited<ReturnType<typeof openService>> & Asked> {
+): Promise<
+  Awaited<ReturnType<typeof openService>> & Asked & { readonly handle: Handler }
+> {
   const service = await openService(readConfig({
     DATABASE_URL: "memory:",
     PETSTORE_API_KEYS: "secret",
@@ -45,7 +47,8 @@ export async function openStandalone(
   }));
   atEnd(t, () => service.close());
   const base = "http://localhost";
-  return { ...service, fetch: service.handle, base, key: "secret" };
+  const handle = toHandler(service.answer);
+  return { ...service, handle, fetch: handle, base, key: "secret" };
 }
 
 /** Makes a Node server listen on any port, which is returned. */

@@ -4,6 +4,7 @@ import { PROGRAM } from "../../../adapters/standalone/command_line.ts";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { standardError } from "../../../adapters/standalone/output.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
+import { toHandler } from "../../../core/http/fetch_handler.ts";
 import { run } from "../../support/process.ts";
 import { turns } from "../../support/time.ts";
 import { issuedKeys, memoryStorage, StorageError } from "../../../mod.ts";
@@ -94,7 +95,7 @@ test("a server logs that it cannot note the use of keys, unless it is closed", a
       return failing.promise;
     };
     const config = readConfig({ DATABASE_URL: "memory:", REQUEST_LOG: "off" });
-    const { handle, close } = await openService(config, {
+    const { answer, close } = await openService(config, {
       open: async () => ({
         ...storage,
         apiKeys: { ...storage.apiKeys, markUsed },
@@ -103,7 +104,7 @@ test("a server logs that it cannot note the use of keys, unless it is closed", a
     });
     const headers = { authorization: `Bearer ${key}` };
     const request = new Request("http://localhost/v1/pets", { headers });
-    assert.equal((await handle(request)).status, 200);
+    assert.equal((await toHandler(answer)(request)).status, 200);
     await begun.promise;
     if (isLate) await close();
     failing.reject(new StorageError("unavailable", "full"));
