@@ -81,8 +81,7 @@ function promotable(standby: Cluster): Standby {
   return Object.assign(standby, {
     async promote() {
       // It may have been copied from a server that waited for another standby.
-      await standby.query("alter system reset synchronous_standby_names");
-      await standby.query("select pg_reload_conf()");
+      await forgetStandby(standby);
       await standby.query("select pg_promote()");
     },
   });
@@ -128,6 +127,35 @@ export async function startStandby(primary: Cluster): Promise<Standby> {
     return row?.state === "streaming" && row.sync_state === "quorum";
   });
   return promotable(standby);
+}
+
+/**
+ * Makes a server wait for a standby that does not exist. Resolves once its commits do: the server
+ * reads its settings again some time after it is told to.
+ */
+export async function loseStandby(cluster: Cluster): Promise<void> {
+  const waiting = "from pg_stat_activity where wait_event = 'SyncRep'";
+  // In two texts: ALTER SYSTEM refuses to run in a transaction.
+  await cluster.query("alter system set synchronous_standby_names = 'gone'");
+  await cluster.query("select pg_reload_conf()");
+  let isWaiting = false;
+  const committing = (async () => {
+    while (!isWaiting) {
+      await cluster.query("select pg_logical_emit_message(true, '', '')");
+    }
+  })();
+  await until("a commit waits for the standby", async () => {
+    isWaiting = (await cluster.query(`select ${waiting}`)).length > 0;
+    return isWaiting;
+  });
+  await cluster.query(`select pg_cancel_backend(pid) ${waiting}`);
+  await committing;
+}
+
+/** Ends {@linkcode loseStandby}. */
+export async function forgetStandby(cluster: Cluster): Promise<void> {
+  await cluster.query("alter system reset synchronous_standby_names");
+  await cluster.query("select pg_reload_conf()");
 }
 
 // ---- PgBouncer, as hosts of PostgreSQL put it in front of a server ----

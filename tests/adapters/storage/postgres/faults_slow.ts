@@ -16,6 +16,8 @@ import {
 } from "../../../support/postgres/cluster.ts";
 import { runSql } from "../../../support/postgres/sql.ts";
 import {
+  forgetStandby,
+  loseStandby,
   NO_CLUSTER,
   ON_CLUSTER,
   withCluster,
@@ -279,11 +281,9 @@ test(
 it("hears of a commit without its standby, however little is told", async (cluster) => {
   const url = await cluster.newDatabase();
   await (await postgresStorage(url, TIMES)).close();
-  const setting = "synchronous_standby_names";
   const quiet = `${url}?options=-c%20client_min_messages%3Derror`;
   try {
-    await cluster.query(`alter system set ${setting} = 'nobody'`);
-    await cluster.query("select pg_reload_conf()");
+    await loseStandby(cluster);
     await using(
       quiet,
       async (storage) => {
@@ -302,19 +302,16 @@ it("hears of a commit without its standby, however little is told", async (clust
       { queryTimeout: 20_000 },
     );
   } finally {
-    await cluster.query(`alter system reset ${setting}`);
-    await cluster.query("select pg_reload_conf()");
+    await forgetStandby(cluster);
   }
 });
 
 it("does not end a commit that waits for its standby, however long", async (cluster) => {
   const url = await cluster.newDatabase();
-  const setting = "synchronous_standby_names";
   const waiting = "from pg_stat_activity where wait_event = 'SyncRep'";
   await using(url, async (storage) => {
     await storage.ping();
-    await cluster.query(`alter system set ${setting} = 'nobody'`);
-    await cluster.query("select pg_reload_conf()");
+    await loseStandby(cluster);
     try {
       await assertFault(storage.create(REX), "outcome_unknown", /timeout/);
       // PostgreSQL's own limit is half a second longer than ours.
@@ -322,8 +319,7 @@ it("does not end a commit that waits for its standby, however long", async (clus
       assert.equal((await cluster.query(`select pid ${waiting}`)).length, 1);
       assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
     } finally {
-      await cluster.query(`alter system reset ${setting}`);
-      await cluster.query("select pg_reload_conf()");
+      await forgetStandby(cluster);
     }
   }, { queryTimeout: 500 });
 });

@@ -14,6 +14,7 @@ import { portOf } from "../../../support/process.ts";
 import { sharedPostgres } from "../../../support/postgres/shared.ts";
 import { runSql } from "../../../support/postgres/sql.ts";
 import {
+  loseStandby,
   ON_CLUSTER,
   type Standby,
   startCopy,
@@ -237,8 +238,7 @@ testTwo(
     assert.deepEqual(moves, []);
 
     // As if a cluster manager's agent hung: the old primary is not told, and its standby is gone.
-    await old.query("alter system set synchronous_standby_names = 'gone'");
-    await old.query("select pg_reload_conf()");
+    await loseStandby(old);
     const creating = assert.rejects(writer.create(TOM), {
       kind: "outcome_unknown",
       message: /Query read timeout$/,
