@@ -39,7 +39,7 @@ test("the judge blames no store without mistakes, and follows links to other pag
     const seen = others.map(({ sentence, outcome }) =>
       `${sentence}: ${outcome}`
     );
-    const full = `${EMPTY}: unseen`;
+    const full = `${EMPTY}: unchecked`;
     assert.deepEqual(seen, choices[0]?.includes("250") ? [full] : []);
   }
 });
@@ -66,13 +66,13 @@ test("a report is JUnit's XML too, whatever a store answers", () => {
       reason: 'it is "\0"',
       exchange: "> GET &\n< ]]>",
     },
-    { sentence: "d", source: "decision", outcome: "unseen", reason: "TLS" },
+    { sentence: "d", source: "decision", outcome: "unchecked", reason: "TLS" },
   ] as const;
   const address = "http://localhost/v1";
   const xml = toJUnit({
     address,
     clauses,
-    mendFirst: null,
+    fixFirst: null,
     seed: 1,
     petsAdded: 0,
   });
@@ -127,8 +127,8 @@ test("the judge says what to mend first, and how many pets it added", async () =
   }, SPEC);
   const [first, ...more] = failing(report);
   assert.ok(more.length > 0);
-  assert.equal(report.mendFirst, first?.sentence);
-  assert.match(report.mendFirst ?? "", /^no key or a wrong one/);
+  assert.equal(report.fixFirst, first?.sentence);
+  assert.match(report.fixFirst ?? "", /^no key or a wrong one/);
   assert.equal(report.petsAdded, added);
 });
 
@@ -140,7 +140,7 @@ test("what to mend first is the cause of other failures", async () => {
   };
   for (const [mistake, cause] of Object.entries(causes)) {
     const report = await judge(serviceWith(mistake), SPEC);
-    assert.match(report.mendFirst ?? "", cause, mistake);
+    assert.match(report.fixFirst ?? "", cause, mistake);
     const [first, ...more] = failing(report);
     assert.ok(more.length > 0 && first !== undefined, mistake);
     const effects = failing(report).filter(({ because }) => because);
@@ -208,12 +208,12 @@ test("the judge looks first, and says what is likely if nothing can be judged", 
   for (const [cause, fetch, exchange = /^/] of STRANGERS) {
     const service = { ...handleService(), fetch, key: "secret" };
     const patience = { ...SPEC, patience: 50 };
-    const { clauses, mendFirst } = await judge(service, patience);
+    const { clauses, fixFirst } = await judge(service, patience);
     const [verdict] = clauses;
     assert.equal(clauses.length, 1);
     assert.equal(verdict?.sentence, LOOK);
-    assert.equal(mendFirst, verdict?.reason);
-    assert.match(mendFirst ?? "", cause);
+    assert.equal(fixFirst, verdict?.reason);
+    assert.match(fixFirst ?? "", cause);
     assert.match(verdict?.exchange ?? "", exchange);
     assert.match(verdict?.exchange ?? "", /^> [^]*KEY/);
     assert.doesNotMatch(verdict?.exchange ?? "", /secre/i);

@@ -1,5 +1,6 @@
 /**
- * Makes a URL that always parses from an untrusted request target (RFC 9112 §3.2) and `Host`.
+ * Makes the URL of a request from its target (RFC 9112 §3.2) and `Host`, which nobody has checked
+ * before.
  */
 
 import { isHost } from "../../core/http/target.ts";

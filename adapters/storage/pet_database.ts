@@ -21,7 +21,7 @@ export interface PoolCounts {
   readonly open: number;
   /** Statements and transactions that wait for a connection. */
   readonly waiting: number;
-  /** Connections that ended or stopped answering since the pool was made. */
+  /** Connections that the server ended or no longer answered on, idle ones too, since the start. */
   readonly lost: number;
 }
 

@@ -20,7 +20,7 @@ import {
   petIn,
   type PetsClient,
   petsIn,
-  Unseen,
+  Unchecked,
 } from "./pets_client.ts";
 import {
   almost,
@@ -159,7 +159,7 @@ const KEYS: Checks = {
     const cases = [key.toLowerCase(), key.toUpperCase()];
     const others = cases.filter((other) => other !== key)
       .map((other) => ({ authorization: `Bearer ${other}` }));
-    if (others.length === 0) throw new Unseen("the key has no letters");
+    if (others.length === 0) throw new Unchecked("the key has no letters");
     await assertUnauthorized(client, others);
   },
 
@@ -305,7 +305,7 @@ const KEPT: Checks = {
     const refused = await assertKept(client, sent);
     if (refused.length === 0) return;
     const ids = refused.map(({ categoryId }) => categoryId).join(", ");
-    throw new Unseen(`the store refuses the categories ${ids}`);
+    throw new Unchecked(`the store refuses the categories ${ids}`);
   },
 
   async "createPet keeps a name as it is sent, or refuses it"(client) {
@@ -357,7 +357,7 @@ const LISTED: Checks = {
         isSeen = true;
       }
     }
-    if (!isSeen) throw new Unseen("the store has animals of each status");
+    if (!isSeen) throw new Unchecked("the store has animals of each status");
   },
 
   async "listPets answers an array of animals"(client) {
@@ -430,7 +430,9 @@ const LIMITED: Checks = {
       const query = `?limit=${limit}${status}`;
       const { pages, isWhole } = await client.walk(query, limit);
       if (pages.length < 2 || !isWhole) {
-        throw new Unseen("no page links the next, or the listing has no end");
+        throw new Unchecked(
+          "no page links the next, or the listing has no end",
+        );
       }
       const all = pages.flat();
       if (status !== "") {
@@ -496,7 +498,7 @@ const JSON_READ: Checks = {
     const name = `${newName()}é🐕`;
     const body = client.petJson({ name });
     if ((await client.post(body.replace("Rex", "Max"))).status === 400) {
-      throw new Unseen("the store refuses the name");
+      throw new Unchecked("the store refuses the name");
     }
     const bytes = new TextEncoder().encode(body);
     const cuts = [0, bytes.indexOf(0xc3) + 1, bytes.indexOf(0xf0) + 2];
@@ -511,7 +513,7 @@ const JSON_READ: Checks = {
         },
       }),
     );
-    if (answer.status === 411) throw new Unseen("it wants Content-Length");
+    if (answer.status === 411) throw new Unchecked("it wants Content-Length");
     assert.equal(petIn(answer, 201).name, name);
   },
 };
@@ -725,7 +727,7 @@ async function assertLimit(
   const ids = new Set(pages.flat().map(({ id }) => id));
   const isShort = first.length < limit && pages.length > 1;
   if (isShort && ids.size < limit && !isWhole) {
-    throw new Unseen("pages are shorter than asked for");
+    throw new Unchecked("pages are shorter than asked for");
   }
   const length = isShort ? Math.min(ids.size, limit) : first.length;
   assert.equal(length, limit, `animals for ${query || "no limit"}`);

@@ -20,7 +20,7 @@ type Fields = NonNullable<Question["headers"]>;
 const MOST_PAGES = 100;
 
 /** Thrown by a check that cannot see what it needs; a test fails on it. */
-export class Unseen extends Error {}
+export class Unchecked extends Error {}
 
 /** Sends requests with the key of a service. Paths are below its base address: `/pets`. */
 export class PetsClient {
@@ -156,7 +156,7 @@ export class PetsClient {
   /**
    * Finds all pets with one of these names, in the order of the listing. `query` can filter: `&status=sold`.
    *
-   * @throws {Unseen} if one is missing, and the listing cannot be followed to its end.
+   * @throws {Unchecked} if one is missing, and the listing cannot be followed to its end.
    */
   async findPets(
     names: string | readonly string[],
@@ -181,7 +181,7 @@ export class PetsClient {
         wanted.size;
       if (isFound || (isWhole && start === "")) return found;
     }
-    throw new Unseen("the listing has too many pets, or no next page");
+    throw new Unchecked("the listing has too many pets, or no next page");
   }
 
   /** Asserts that there is no pet with a name, as far as the listing shows. */

@@ -449,10 +449,10 @@ test("the faults that docs/operating.md explains are in the program's own words"
 });
 
 test("the figures of the judge in the README are those of docs/judge.md", () => {
-  const [, hold, fail, unseen] = read("docs/judge.md")
+  const [, hold, fail, unchecked] = read("docs/judge.md")
     .match(/^The interface: (\d+) hold, (\d+) fail, (\d+) cannot/m) ?? [];
   const readme = read("README.md");
-  const all = Number(hold) + Number(fail) + Number(unseen);
+  const all = Number(hold) + Number(fail) + Number(unchecked);
   const clauses = `| ${fail} of ${all} clauses fail `;
   assert.ok(readme.includes(clauses), clauses);
 });

@@ -14,7 +14,7 @@ import {
   petIn,
   PetsClient,
   type Step,
-  Unseen,
+  Unchecked,
 } from "../contract/pets_client.ts";
 import { RAW_HTTP_CLAUSES } from "../contract/raw_http_contract.ts";
 import { explainFailure, LOOK, look } from "./look.ts";
@@ -30,8 +30,8 @@ export interface Verdict {
    * Who makes the promise: the interface, or this project's decision where the interface is silent.
    */
   readonly source: "interface" | "decision";
-  /** Whether the promise is kept; `unseen` if that cannot be checked from outside. */
-  readonly outcome: "holds" | "fails" | "unseen";
+  /** Whether the promise is kept; `unchecked` if that cannot be checked from outside. */
+  readonly outcome: "holds" | "fails" | "unchecked";
   /** Why it fails, or why it cannot be checked. */
   readonly reason?: string;
   /** If it fails: the sentence of the interface that it follows from. */
@@ -52,7 +52,7 @@ export interface Report {
    * What to fix first: the most harmful failing clause of the interface, or the likely reason if
    * none could be checked; null if none fails.
    */
-  readonly mendFirst: string | null;
+  readonly fixFirst: string | null;
   /** The seed of the generated values. */
   readonly seed: number;
   /** The number of creates that were answered with 201. */
@@ -145,10 +145,10 @@ export async function judge(
     source === "interface" && outcome === "fails" && because === undefined
   );
   // If the first check fails, nothing else is checked, and its reason is what to fix.
-  const mendFirst = (first.reason ?? mend?.sentence) || null;
+  const fixFirst = (first.reason ?? mend?.sentence) || null;
   const { base: address } = service;
   const petsAdded = added.length;
-  return { address, seed, clauses: verdicts, mendFirst, petsAdded };
+  return { address, seed, clauses: verdicts, fixFirst, petsAdded };
 }
 
 const SOURCES = [
@@ -160,7 +160,7 @@ const SOURCES = [
 ] as const;
 
 const UNANSWERED: Judged = {
-  outcome: "unseen",
+  outcome: "unchecked",
   reason: `${MOST_SILENT} requests in a row had no answer`,
 };
 
@@ -190,8 +190,8 @@ export async function judgeClause(
     await check(client);
     return { outcome: "holds" };
   } catch (error) {
-    if (error instanceof Unseen) {
-      return { outcome: "unseen", reason: error.message };
+    if (error instanceof Unchecked) {
+      return { outcome: "unchecked", reason: error.message };
     }
     const hide = (text: string) =>
       plain(text.replaceAll("\r\n", "\n"), service.key);
@@ -215,7 +215,7 @@ function outside(
     : undefined;
   const { outside = needsTcp } = typeof clause === "function" ? {} : clause;
   if (outside === undefined) return clause;
-  return () => Promise.reject(new Unseen(outside));
+  return () => Promise.reject(new Unchecked(outside));
 }
 
 /**

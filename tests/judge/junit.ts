@@ -8,7 +8,7 @@ export function toJUnit({ clauses, address }: Report): string {
     clauses.filter(({ outcome }) => outcome === which).length;
   const counts = `tests="${clauses.length}" failures="${
     count("fails")
-  }" skipped="${count("unseen")}"`;
+  }" skipped="${count("unchecked")}"`;
   const tests = clauses.map((verdict) =>
     `    <testcase classname="${verdict.source}" name="${
       escapeXml(verdict.sentence)
@@ -27,7 +27,7 @@ function inner(
 ): string {
   if (outcome === "holds") return "";
   const message = `message="${escapeXml(because ?? reason)}"`;
-  return outcome === "unseen"
+  return outcome === "unchecked"
     ? `<skipped ${message}/>`
     : `<failure ${message}>${escapeXml(`${says}\n${exchange}`)}</failure>`;
 }

@@ -129,7 +129,7 @@ function printer(): (verdict: Verdict) => void {
     if (source !== last) console.log(`\n${HEADINGS[source]}:\n`);
     last = source;
     if (outcome === "holds") console.log(`holds: ${sentence}`);
-    else if (outcome === "unseen") {
+    else if (outcome === "unchecked") {
       console.log(`cannot be checked from outside: ${sentence} (${reason})`);
     } else if (more.because !== undefined) {
       console.log(`fails: ${sentence}\n    because of: ${more.because}\n`);
@@ -143,21 +143,21 @@ function printer(): (verdict: Verdict) => void {
   };
 }
 
-function printSummary({ clauses, mendFirst, petsAdded, seed }: Report): void {
+function printSummary({ clauses, fixFirst, petsAdded, seed }: Report): void {
   console.log("");
   for (const source of ["interface", "decision"] as const) {
     const outcomes = clauses.filter((verdict) => verdict.source === source)
       .map(({ outcome }) => outcome);
     if (outcomes.length === 0) continue;
-    const [holds, fails, unseen] = (["holds", "fails", "unseen"] as const)
+    const [holds, fails, unchecked] = (["holds", "fails", "unchecked"] as const)
       .map((one) => outcomes.filter((outcome) => outcome === one).length);
     console.log(
       `${
         HEADINGS[source]
-      }: ${holds} hold, ${fails} fail, ${unseen} cannot be checked from outside.`,
+      }: ${holds} hold, ${fails} fail, ${unchecked} cannot be checked from outside.`,
     );
   }
-  if (mendFirst !== null) console.log(`Fix first: ${mendFirst}`);
+  if (fixFirst !== null) console.log(`Fix first: ${fixFirst}`);
   const added = petsAdded === 0
     ? "No pet was added."
     : `At least ${petsAdded} pets were added.`;

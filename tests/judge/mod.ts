@@ -81,7 +81,7 @@ const SERVICE = ["baseUrl", "key", "categoryId", "fetch", "timeout"];
  *
  * const nothing = () => new Response(null, { status: 404 });
  * const report = await judge({ ...store, fetch: nothing });
- * assert.match(`${report.mendFirst}`, /is the address right/);
+ * assert.match(`${report.fixFirst}`, /is the address right/);
  * ```
  * @throws {TypeError} if an option is unknown.
  */

@@ -84,8 +84,9 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     "remove",
     (client: pg.PoolClient) => open.delete(client as Connection),
   );
-  // An idle connection ended, and the pool dropped it. Without a listener the program would end
-  // (the driver's document pg.Pool, `error`).
+  // An idle connection ended, and the pool dropped it. The others need no mistrust: each that has
+  // ended comes here too. Without a listener the program would end (the driver's document pg.Pool,
+  // `error`).
   pool.on("error", () => lost++);
 
   /** Lends a connection to the server in use or, if that is lost, to another one. */

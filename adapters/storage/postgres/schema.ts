@@ -84,20 +84,20 @@ const VERSION = plain(
 
 /**
  * Creates the tables if they are missing; any number of servers may do so at once. Waits up to
- * `patience` ms for a database server that cannot be reached yet.
+ * `openTimeout` ms for a database server that cannot be reached yet.
  *
  * @param access `read` creates nothing, and fails if tables or columns are missing.
  * @throws {StorageError} `unavailable` if the database cannot be used; the message says why.
  */
 export async function openSchema(
   connections: PostgresConnections,
-  patience: number,
+  openTimeout: number,
   access?: Access,
 ): Promise<void> {
-  const deadline = performance.now() + patience;
+  const deadline = performance.now() + openTimeout;
   for (;;) {
     try {
-      return await createTables(connections, access);
+      return await bringUpToDate(connections, access);
     } catch (error) {
       if (!(error instanceof StorageError)) {
         throw fault("unavailable", ACTION, error);
@@ -134,7 +134,7 @@ export async function cautions(
   ]);
 }
 
-async function createTables(
+async function bringUpToDate(
   connections: PostgresConnections,
   access?: Access,
 ): Promise<void> {

@@ -63,6 +63,7 @@ export class SqliteFile {
   /** @throws {StorageError} `unavailable`; its message names the action: "get pet". */
   read<T>(action: string, query: () => T): Promise<T> {
     return this.#attempt(action, () => {
+      // At each attempt: the file may be closed during the pause before it.
       this.#assertOpen(action);
       return query();
     });
@@ -102,6 +103,7 @@ export class SqliteFile {
    * have.
    */
   async write<T>(action: string, work: () => T): Promise<T> {
+    // Once is enough: `close` waits for writes, and a problem that closes the file is found below.
     this.#assertOpen(action);
     const done = this.#attempt(action, () => {
       // While there is no problem, the timer checks often enough.

@@ -54,6 +54,7 @@ export class WatchedFiles {
   }
 
   findProblem(): FileProblem | undefined {
+    // First the main file: while it is gone, the log stays as it is, for when it comes back.
     const state = this.#main.state();
     if (state !== "in place") {
       const what = state === "missing" ? MAIN_IS_MISSING : MAIN_IS_REPLACED;

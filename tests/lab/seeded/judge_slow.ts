@@ -122,7 +122,7 @@ test("the judge takes the key from PETSTORE_KEY, and prints JSON", async (t) => 
   assert.equal(code, 0, text);
   const report: Report = JSON.parse(text);
   assert.equal(report.address, address);
-  assert.equal(report.mendFirst, null);
+  assert.equal(report.fixFirst, null);
   assert.ok(report.petsAdded > 100);
   for (const { source, outcome, sentence } of report.clauses) {
     assert.deepEqual([source, outcome], ["interface", "holds"], sentence);
