@@ -324,11 +324,12 @@ const FAULTS: Readonly<Record<string, Fault | Faults>> = {
     { idempotencyRetention = 0 },
   ) => {
     const { create } = memoryStorage();
-    let [until, generation] = [0, 0];
+    let generation = 0;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     return {
       create(pet) {
-        if (performance.now() > until) generation++;
-        until = performance.now() + idempotencyRetention;
+        clearTimeout(timer);
+        timer = setTimeout(() => generation++, idempotencyRetention);
         return create(pet, { idempotencyKey: `${generation}` });
       },
     };

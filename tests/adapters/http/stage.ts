@@ -36,7 +36,10 @@ export async function watch<Options extends ServeOptions>(
 /** Opens what a test needs; `Handle` is what a server serves. */
 export interface Stage<Handle> {
   /** Serves a function. */
-  readonly listen: (handle: Handle, port?: number) => Promise<Watched>;
+  readonly listen: (
+    handle: Handle,
+    options?: ServeOptions,
+  ) => Promise<Watched>;
   /** Serves a function, and connects to the server. */
   readonly speak: (handle: Handle) => Promise<Wire>;
 }
@@ -54,8 +57,8 @@ export function staging<Handle>(
 ) => void {
   return (title, check) => {
     register(title, (t) => {
-      const listen = (handle: Handle, port = 0) =>
-        watch(t, (options) => serve(handle, options), { port });
+      const listen = (handle: Handle, options: ServeOptions = {}) =>
+        watch(t, (all) => serve(handle, all), options);
       const speak = async (handle: Handle) =>
         await openWire(t, await listen(handle));
       return inTime(check({ listen, speak }, t));

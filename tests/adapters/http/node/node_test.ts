@@ -307,11 +307,13 @@ test("a body that is read in part does not stop the next request", async (t) => 
     await sent.promise;
     return answer instanceof Uint8Array ? ok("whole") : answer;
   });
-  const { wire } = await speak(t, handle);
-  wire.write(`${rawRequest("POST /", ["Content-Length: 50000"])}ab`);
+  const { wire, received } = await speak(t, handle);
+  const head = rawRequest("POST /", ["Content-Length: 50000"]);
+  wire.write(`${head}ab`);
   await refused.promise;
   wire.write("a".repeat(49_998) + GET);
-  setTimeout(sent.resolve, 20);
+  await received(head.length + 50_000);
+  sent.resolve();
   assert.equal((await wire.answer()).status, 413);
   assert.equal((await wire.answer()).body, "next");
 });
@@ -454,8 +456,10 @@ test("a client that leaves while another parser reads its body ends no server", 
 
 test("a body that another parser reads meanwhile is gone, but whole for the parser", async (t) => {
   let read = "";
+  const begun = Promise.withResolvers<void>();
   const whole = Promise.withResolvers<void>();
   const handle = toHandler(async (_request, _connection, readBody) => {
+    begun.resolve();
     await whole.promise;
     return await readAll(readBody, 5).catch((error) => ok(`${error}`));
   });
@@ -470,7 +474,8 @@ test("a body that another parser reads meanwhile is gone, but whole for the pars
     });
   });
   wire.write(`${FIVE}rig`);
-  setTimeout(() => wire.write("ht"), 20);
+  await begun.promise;
+  wire.write("ht");
   assert.match((await wire.answer()).body, /it was read before/);
 });
 

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
+import type { Socket } from "node:net";
 import process from "node:process";
 import { after, test, type TestContext } from "node:test";
 import {
@@ -10,7 +11,11 @@ import {
   serve,
 } from "../../../../adapters/http/node/mod.ts";
 import { toHandler } from "../../../../core/http/fetch_handler.ts";
-import type { Answer, ReadBody } from "../../../../core/http/message.ts";
+import type {
+  Answer,
+  ReadBody,
+  Service,
+} from "../../../../core/http/message.ts";
 import {
   apiKeys,
   createHandler,
@@ -21,6 +26,7 @@ import {
 import type { Wire } from "../../../contract/wire.ts";
 import { RUNTIME } from "../../../support/runtime.ts";
 import { listenOn } from "../../../support/server.ts";
+import { until } from "../../../support/time.ts";
 import { openWire } from "../../../support/wire.ts";
 import { watch } from "../stage.ts";
 
@@ -40,6 +46,8 @@ after(async () => {
 export interface Spoken {
   readonly wire: Wire;
   readonly errors: unknown[];
+  /** Resolves once the server has read this many bytes of the connection. */
+  received(count: number): Promise<void>;
   /** Hangs up and closes the server, which by then has reported everything. */
   close(): Promise<void>;
 }
@@ -50,10 +58,21 @@ export async function speak(
   handle: Handler,
   options: NodeServeOptions = {},
 ): Promise<Spoken> {
-  const all = await watch(t, (all) => serve(handle, all), options);
+  let socket: Socket | undefined;
+  const service: Service = (request, connection, readBody) => {
+    socket = connection as Socket;
+    return handle.answer(request, connection, readBody);
+  };
+  const serving = (all: NodeServeOptions) => serve(toHandler(service), all);
+  const all = await watch(t, serving, options);
   const wire = await openWire(t, all);
-  const close = () => (wire.close(), all.close());
-  return { wire, errors: all.errors, close };
+  return {
+    wire,
+    errors: all.errors,
+    received: (count) =>
+      until(`${count} bytes`, () => (socket?.bytesRead ?? 0) >= count),
+    close: () => (wire.close(), all.close()),
+  };
 }
 
 /** Serves a listener on a third-party server, and connects to it. */

@@ -106,11 +106,14 @@ test("garbage does not cut off the answer to the request before it", async (t) =
     const handle = toHandler(async () =>
       ok(isBegun ? streamOf(rest) : await rest)
     );
-    const { wire } = await speak(t, handle, { keepAliveTimeout: 0 });
+    const options = { keepAliveTimeout: 0 };
+    const { wire, received } = await speak(t, handle, options);
+    const garbage = "hello world\r\n\r\n";
     wire.write(GET);
     if (isBegun) await until("a head", () => wire.received !== "");
-    wire.write("hello world\r\n\r\n");
-    setTimeout(resolve, 20, "ok");
+    wire.write(garbage);
+    await received(GET.length + garbage.length);
+    resolve("ok");
     const { lines, body } = await wire.answer();
     assert.equal(body, "ok");
     assert.equal(lines.includes("connection: close"), !isBegun);
