@@ -26,13 +26,34 @@ export async function serveStore(store: Store, { port, hostname, names }: {
   readonly hostname: string;
   readonly names: readonly string[];
 }) {
+  /**
+   * By connection, resolves once its latest request is over. Pipelined requests take turns, because
+   * a fault that breaks the connection must not take earlier answers with it.
+   */
+  const turns = new WeakMap<Socket, Promise<void>>();
+
   function listener(req: IncomingMessage, res: ServerResponse): void {
     const { method, url: target, rawHeaders, socket } = req;
     const [address = ""] = String(target).split("?", 1);
     const path = address.replace(/^https?:\/\/[^/]*/i, "");
-    const answerBy = (service: Service) =>
+    const turn = turns.get(socket);
+    const { promise: over, resolve } = Promise.withResolvers<void>();
+    turns.set(socket, over);
+    // Deno 2.9 and Node 22 do not close the responses that wait when their connection closes.
+    socket.setMaxListeners(0); // each pipelined request adds one
+    const end = () => {
+      socket.off("close", end);
+      resolve();
+    };
+    for (const emitter of [res, socket]) emitter.once("close", end);
+    const answerBy = (service: Service) => {
+      const inTurn: Service = async (...call) => {
+        await turn;
+        return socket.destroyed ? LOST : await service(...call);
+      };
       // Errors are expected: a body that is cut is a stream that fails.
-      toNodeListener(toHandler(service), { onError() {} })(req, res);
+      toNodeListener(toHandler(inTurn), { onError() {} })(req, res);
+    };
     if (path === CONTROL || path.startsWith(`${CONTROL}/`)) {
       return answerBy(createControl(store, path, [hostname, ...names]));
     }
@@ -41,7 +62,7 @@ export async function serveStore(store: Store, { port, hostname, names }: {
     );
     const entry = store.journal.begin(String(method), String(target), fields);
     const gone = new AbortController();
-    res.once("close", () => {
+    over.then(() => {
       gone.abort();
       // For requests that never reached the service.
       settle(entry, res.headersSent ? res.statusCode : null);

@@ -24,6 +24,10 @@ function headOf({ key }: RunningSandbox, length: number): string {
   return rawRequest("POST /v1/pets", [authorization, ...fields]);
 }
 
+function get(path: string, key: string, ...more: readonly string[]): string {
+  return rawRequest(`GET ${path}`, [`Authorization: Bearer ${key}`, ...more]);
+}
+
 async function ends(sandbox: RunningSandbox) {
   return (await requests(sandbox)).map(({ status, open }) => [status, open]);
 }
@@ -183,10 +187,8 @@ it("pipelined requests have an entry and a fault each", async (sandbox, t) => {
     { answer: { status: 429 } },
     { delay: 50, when: { path: "/v1/pets/1" } },
   ]);
-  const get = (path: string, ...more: readonly string[]) =>
-    rawRequest(`GET ${path}`, [`Authorization: Bearer ${key}`, ...more]);
-  const sent = get("/v1/pets") + get("/v1/pets/1") +
-    get("/v1/pets/99", "Connection: close");
+  const sent = get("/v1/pets", key) + get("/v1/pets/1", key) +
+    get("/v1/pets/99", key, "Connection: close");
   const wire = await openWire(t, sandbox, sent);
   const answers = [
     await wire.answer(),
@@ -199,6 +201,36 @@ it("pipelined requests have an entry and a fault each", async (sandbox, t) => {
     [["/v1/pets", 429], ["/v1/pets/1", 200], ["/v1/pets/99", 404]],
   );
 });
+
+for (
+  const [name, value, status, ...broken] of [
+    ["lose", true, null],
+    ["cut", 9, 200, '{"id":2,"'],
+  ] as const
+) {
+  it(
+    `${name} leaves earlier answers of the connection, and none later`,
+    async (sandbox, t) => {
+      const { key, drive } = sandbox;
+      await drive("POST", "/faults", [{ delay: 50 }, { [name]: value }]);
+      const paths = ["/v1/pets/1", "/v1/pets/2", "/v1/pets/3", "/v1/pets/4"];
+      const sent = paths.map((path) => get(path, key)).join("");
+      const wire = await openWire(t, sandbox, sent);
+      const bodies = [...(await wire.rest()).matchAll(/\r\n\r\n(\{[^}]*)/g)];
+      const rex = '{"id":1,"name":"Rex","categoryId":1,"status":"available"';
+      assert.deepEqual(bodies.map(([, body]) => body), [rex, ...broken]);
+      await until(
+        "no entry is open",
+        async () =>
+          (await ends(sandbox)).every(([, open]) => open === undefined),
+      );
+      assert.deepEqual(
+        (await requests(sandbox)).map(({ status }) => status),
+        [200, status, null, null],
+      );
+    },
+  );
+}
 
 it(
   "a request that is no good for any service is answered and recorded too",
