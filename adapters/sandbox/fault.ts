@@ -11,6 +11,7 @@ import {
 import { ERROR_STATUS, Refusal } from "../../core/http/refusal.ts";
 import { missingKey } from "../../core/keys/authenticate.ts";
 import { getPet } from "../../core/operations/get_pet.ts";
+import { operations } from "../../core/operations/operations.ts";
 import { MAX_TIME } from "../../core/options.ts";
 
 /** The answer that a fault sends instead of the true one. */
@@ -33,8 +34,9 @@ export interface FaultAnswer {
  */
 export interface Fault {
   /**
-   * The requests that it applies to. Default: any. `path` has no query, and may be a template such
-   * as `/v1/pets/{petId}`. It applies to a browser's preflight only if `method` is `OPTIONS`.
+   * The requests that it applies to. Default: any. `path` is one of the service, without a query,
+   * and may be a template such as `/v1/pets/{petId}`. It applies to a browser's preflight only if
+   * `method` is `OPTIONS`.
    */
   readonly when?: { readonly method?: string; readonly path?: string };
   /** How many requests it applies to. Default: one. */
@@ -79,6 +81,8 @@ const ERROR_FIELDS: Readonly<Partial<Record<ErrorCode, Fields>>> = {
 };
 /** Header fields of every answer of `getPet`. */
 const PET_FIELDS = getPet.fields?.(parseBaseUrl("/v1"));
+/** The paths of the service, as templates. */
+const PATHS = [...new Set(operations.map(({ path }) => `/v1${path}`))];
 
 const text = v.string("must be a string");
 
@@ -134,7 +138,11 @@ const faultSchema = v.pipe(
       method: v.pipe(text, v.regex(/^[A-Z]+$/, "must be in capital letters")),
       path: v.pipe(
         text,
-        v.regex(/^\/[^?#]*$/, "must begin with / and have no query"),
+        v.regex(/^[^?#]*$/, "must have no query"),
+        v.check(
+          (path) => PATHS.some((served) => matches(served, path)),
+          `must fit one of ${PATHS.join(", ")}`,
+        ),
       ),
     })),
     times: v.union(
@@ -164,17 +172,18 @@ const faultSchema = v.pipe(
 );
 
 /**
- * @throws {TypeError} if one is wrong. The message names it, each wrong member, and the reason.
+ * @throws {TypeError} if one is wrong. The message names it, a wrong member, and the reason.
  */
 export function checkFaults(input: unknown): readonly Fault[] {
   const faults: readonly unknown[] = Array.isArray(input) ? input : [input];
   return faults.map((fault, i) => {
-    const check = v.safeParse(faultSchema, fault, { abortPipeEarly: true });
+    const check = v.safeParse(faultSchema, fault, { abortEarly: true });
     if (check.success) return check.output as Fault; // a member that is undefined counts as missing
-    const problems = check.issues.map((issue) =>
-      `${v.getDotPath(issue) ?? "it"} ${issue.message}`
+    const [issue] = check.issues;
+    const member = v.getDotPath(issue) ?? "it";
+    throw new TypeError(
+      `Cannot add fault ${i + 1}: ${member} ${issue.message}`,
     );
-    throw new TypeError(`Cannot add fault ${i + 1}: ${problems.join("; ")}`);
   });
 }
 

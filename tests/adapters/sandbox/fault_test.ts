@@ -58,9 +58,15 @@ const WRONG: readonly (readonly [unknown, RegExp])[] = [
   ],
   [
     { lose: true, when: { path: "v1/pets" } },
-    /when.path must begin with \/ and have no query$/,
+    /when.path must fit one of \/v1\/pets, \/v1\/pets\/\{petId\}, \/v1\/openapi.json$/,
   ],
-  [{ lose: true, when: { path: "/v1/pets?limit=1" } }, /when.path must begin/],
+  ...["/pets", "/v1/pet", "/v1/pets/", "/v1/pets/1/photos", ""].map((path) =>
+    [{ lose: true, when: { path } }, /when.path must fit/] as const
+  ),
+  [
+    { lose: true, when: { path: "/v1/pets/1?a" } },
+    /when.path must have no query$/,
+  ],
   [{ lose: true, when: { query: "" } }, /when.query is unknown$/],
   [{ answer: 503 }, /answer must be a JSON object$/],
   [{ answer: {} }, /answer.status is required$/],
