@@ -21,64 +21,40 @@ export type Database = { readonly kind: "memory" } | LastingDatabase;
  * Every variable, its default and its meaning, as `start --help` shows them. Tests check that the
  * documents and the permissions in `deno.json` name the same ones.
  */
-export const SETTINGS = [
-  [
-    "DATABASE_URL",
+export const SETTINGS = {
+  DATABASE_URL:
     "sqlite:petstore.db; or sqlite:PATH, postgres://USER:PASSWORD@HOST/DATABASE, memory:",
-  ],
-  [
-    "DATABASE_URL_FILE",
+  DATABASE_URL_FILE:
     "none; a file that contains DATABASE_URL, which must then not be set",
-  ],
-  [
-    "PETSTORE_API_KEYS",
+  PETSTORE_API_KEYS:
     "none; fixed keys, separated by commas, accepted in addition to issued ones",
-  ],
-  [
-    "PETSTORE_API_KEYS_FILE",
+  PETSTORE_API_KEYS_FILE:
     "none; a file that contains PETSTORE_API_KEYS, which must then not be set",
-  ],
-  [
-    "BASE_URL",
+  BASE_URL:
     "/v1; a path, or an absolute URL that Location and Link are made from",
-  ],
-  [
-    "CORS_ORIGINS",
+  CORS_ORIGINS:
     "none; origins whose pages may read responses, separated by commas, or *",
-  ],
-  [
-    "RATE_LIMIT",
+  RATE_LIMIT:
     "none; such as 100/10s: for each API key, and for each address without a valid key",
-  ],
-  [
-    "TRUST_PROXY",
+  TRUST_PROXY:
     "none; how many proxies add the client's address to X-Forwarded-For",
-  ],
-  ["MAX_BODY_BYTES", "65536; maximum size of a request body, in bytes"],
-  [
-    "IDEMPOTENCY_RETENTION",
+  MAX_BODY_BYTES: "65536; maximum size of a request body, in bytes",
+  IDEMPOTENCY_RETENTION:
     "86400; how long an Idempotency-Key is kept, in seconds",
-  ],
-  ["PETSTORE_HOST", "127.0.0.1; same as --host"],
-  ["PORT", "8000; same as --port"],
-  ["REQUEST_LOG", "on; off logs no line for each request"],
-  ["METRICS", "off; on adds /metrics, for Prometheus"],
-  [
-    "ADMIN_PORT",
+  PETSTORE_HOST: "127.0.0.1; same as --host",
+  PORT: "8000; same as --port",
+  REQUEST_LOG: "on; off logs no line for each request",
+  METRICS: "off; on adds /metrics, for Prometheus",
+  ADMIN_PORT:
     "none; another port for the probes and metrics, which then alone has /metrics",
-  ],
-  ["ADMIN_HOST", "same as the server; the address of ADMIN_PORT"],
-  [
-    "SHUTDOWN_DELAY",
+  ADMIN_HOST: "same as the server; the address of ADMIN_PORT",
+  SHUTDOWN_DELAY:
     "0; seconds at shutdown for which only /readyz is refused, so that load balancers notice",
-  ],
-  [
-    "SHUTDOWN_TIMEOUT",
+  SHUTDOWN_TIMEOUT:
     "10; seconds that requests in flight may take to finish at shutdown",
-  ],
-] as const;
+};
 
-type Setting = (typeof SETTINGS)[number][0];
+type Setting = keyof typeof SETTINGS;
 
 export class ConfigError extends Error {
   override readonly name = "ConfigError";

@@ -19,7 +19,10 @@ Example:  ${PROGRAM} start --port 9000
 
 Settings in the environment, with their defaults:
 
-${SETTINGS.map(([name, help]) => `  ${name.padEnd(24)}${help}\n`).join("")}`;
+${
+  Object.entries(SETTINGS)
+    .map(([name, help]) => `  ${name.padEnd(24)}${help}\n`).join("")
+}`;
 
 /** Runs the command with the arguments that follow `start`. */
 export async function runStart(args: readonly string[]): Promise<void> {
