@@ -65,33 +65,8 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
     case "-h":
       return void process.stdout.write(HELP);
     default:
-      throw new UsageError(
-        `Unknown command ${JSON.stringify(name)}${proposal(name)}`,
-      );
+      throw new UsageError(`Unknown command ${JSON.stringify(name)}`);
   }
-}
-
-/**
- * Proposes the command that shares the most letters with an unknown one, if the two share nearly
- * all.
- */
-function proposal(unknown: string): string {
-  const name = unknown.toLowerCase();
-  const commands = [
-    "start",
-    "keys",
-    "ids",
-    "copy",
-    ...OTHERS ? ["sandbox", "judge"] : [],
-  ];
-  const share = (one: string, other: string) =>
-    [...one].filter((letter) => other.includes(letter)).length / one.length;
-  const likeness = (command: string) =>
-    Math.min(share(command, name), share(name, command));
-  const [nearest = ""] = commands.toSorted((a, b) => likeness(b) - likeness(a));
-  return likeness(nearest) > 0.7
-    ? `: did you mean ${nearest}?`
-    : `: the commands are ${commands.join(", ")}`;
 }
 
 /** Lets Node cache compiled code, in NODE_COMPILE_CACHE or the folder of this program. */
