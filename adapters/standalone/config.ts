@@ -56,16 +56,12 @@ export const SETTINGS = {
 
 type Setting = keyof typeof SETTINGS;
 
-export class ConfigError extends Error {
-  override readonly name = "ConfigError";
-}
-
 export type Config = ReturnType<typeof readConfig>;
 
 /**
  * Reads the variables.
  *
- * @throws {ConfigError} for the first variable that is wrong; it never shows a key or a password.
+ * @throws {Error} for the first variable that is wrong; it never shows a key or a password.
  */
 export function readConfig(
   environment: Readonly<Record<string, string | undefined>>,
@@ -153,7 +149,7 @@ export function readConfig(
 export function check<T>(
   name: string,
   read: () => T,
-  Wrong: new (message: string, options: ErrorOptions) => Error = ConfigError,
+  Wrong: new (message: string, options: ErrorOptions) => Error = Error,
 ): T {
   try {
     return read();

@@ -13,7 +13,6 @@ import {
   type Transfer,
   type Value,
 } from "../storage/transfer.ts";
-import { ConfigError } from "./config.ts";
 
 /** How many rows are read at once, and written in one transaction. */
 const PAGE = 1000;
@@ -47,7 +46,7 @@ const DIFFERENT =
  */
 export async function copyAll(job: Job) {
   if (job.from.identity === job.to.identity) {
-    throw new ConfigError("Cannot copy: FROM and TO are the same database");
+    throw new Error("Cannot copy: FROM and TO are the same database");
   }
   try {
     // Both tables are compared before anything is written. A key may have been revoked since.
@@ -98,7 +97,7 @@ async function compare(
   const target = await survey(job.to, table);
   const sides = await summarize("Comparing", table, target, job);
   if (sides.from.sha256 === sides.to.sha256) return { ...target, sides };
-  throw new ConfigError(
+  throw new Error(
     `Cannot copy: TO has ${table.plural} that FROM lacks. Nothing was changed: ` +
       "TO must be empty, or have only what an earlier copy of FROM wrote",
   );
@@ -159,7 +158,7 @@ async function survey(database: Transfer, table: Table) {
   if (least >= 1n) {
     return { count: Number(count), last, given: given > last ? given : last };
   }
-  throw new ConfigError(
+  throw new Error(
     `Cannot copy ${table.plural} with ids below 1, such as ${least}: delete them, or give them other ids`,
   );
 }
@@ -235,7 +234,7 @@ function decode({ plural }: Table, row: readonly unknown[]): Row {
   } catch (cause) {
     const message = `Cannot copy ${plural}: text of the id ${row[0]} is not ` +
       "UTF-8. Correct it, and run the same command again";
-    throw new ConfigError(message, { cause });
+    throw new Error(message, { cause });
   }
 }
 

@@ -11,7 +11,7 @@ import {
   PROGRAM,
   UsageError,
 } from "./command_line.ts";
-import { ConfigError, readConfig } from "./config.ts";
+import { readConfig } from "./config.ts";
 import { describeDatabase, openTransfer } from "./open_storage.ts";
 
 const HELP = `ids: makes new pets get ids from a given number on
@@ -44,7 +44,7 @@ export async function runIds(args: readonly string[]): Promise<void> {
   }
   const { database } = readConfig(process.env);
   if (database.kind === "memory") {
-    throw new ConfigError(
+    throw new Error(
       "Cannot set ids: DATABASE_URL is memory:, whose pets are lost when the server ends",
     );
   }
@@ -60,7 +60,7 @@ export async function runIds(args: readonly string[]): Promise<void> {
     const [greatest, given] = row as [bigint, bigint];
     const last = greatest > given ? greatest : given;
     if (from <= last) {
-      throw new ConfigError(
+      throw new Error(
         `Cannot give ids from ${from}: the last id was ${last}, and ids are never reused`,
       );
     }

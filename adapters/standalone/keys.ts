@@ -15,7 +15,7 @@ import {
   reportAndExit,
   UsageError,
 } from "./command_line.ts";
-import { check, ConfigError, readConfig, readInteger } from "./config.ts";
+import { check, readConfig, readInteger } from "./config.ts";
 import { describeDatabase, openStorage } from "./open_storage.ts";
 
 const HELP = `keys: issues, lists and revokes API keys
@@ -72,14 +72,14 @@ export async function runKeys(args: readonly string[]): Promise<void> {
   }
   const { database } = readConfig(process.env);
   if (database.kind === "memory") {
-    throw new ConfigError(
+    throw new Error(
       "Cannot use keys: DATABASE_URL is memory:, whose keys are lost when the server ends. Set PETSTORE_API_KEYS instead",
     );
   }
   const name = describeDatabase(database);
   const isNew = database.kind === "sqlite" && !existsSync(database.path);
   if (!isIssue && isNew) {
-    throw new ConfigError(
+    throw new Error(
       `Cannot find a database at ${name}: set DATABASE_URL, or start the server`,
     );
   }
@@ -145,7 +145,7 @@ async function revoke(operand: string): Promise<Action> {
     const record = await keys.revoke(idOrKey);
     if (record === undefined) {
       const which = typeof idOrKey === "number" ? `key ${idOrKey}` : "this key";
-      throw new ConfigError(`Cannot find ${which}: see keys list`);
+      throw new Error(`Cannot find ${which}: see keys list`);
     }
     const since = record.revoked?.toISOString();
     const text =
@@ -171,7 +171,7 @@ async function readIdOrKey(operand: string): Promise<number | string> {
     return check("ID", () => readInteger(given, 999_999_999, 1), UsageError);
   }
   if (readConfig(process.env).fixedKeys?.includes(given)) {
-    throw new ConfigError(
+    throw new Error(
       "Cannot revoke a fixed key: remove it from PETSTORE_API_KEYS, and restart the servers",
     );
   }

@@ -10,7 +10,7 @@ import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { respond } from "../../core/http/fetch_handler.ts";
 import { reportAndExit } from "./command_line.ts";
-import { ConfigError, readConfig } from "./config.ts";
+import { readConfig } from "./config.ts";
 import { createServer } from "./server.ts";
 import { runStart } from "./start.ts";
 import { joinWorkers } from "./workers.ts";
@@ -35,12 +35,12 @@ export interface ServedModule {
 function serveOnDeno(): ServedModule {
   const config = readConfig(process.env);
   if (config.shutdownDelay > 0) {
-    throw new ConfigError(
+    throw new Error(
       "Cannot read SHUTDOWN_DELAY: deno serve stops listening at once. Unset it, or use main.ts start",
     );
   }
   if (config.admin !== undefined) {
-    throw new ConfigError(
+    throw new Error(
       "Cannot read ADMIN_PORT: deno serve listens on one port. Unset it, or use main.ts start",
     );
   }

@@ -6,7 +6,7 @@
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Service } from "../../core/http/message.ts";
-import { type Config, ConfigError } from "./config.ts";
+import type { Config } from "./config.ts";
 import { type OpenService, openService } from "./service.ts";
 import { stopOnSignal } from "./shutdown.ts";
 
@@ -25,7 +25,7 @@ export interface Ending {
  * Makes a server that does not listen yet, and that ends on a signal.
  *
  * @param ending says how the caller stops listening.
- * @throws {ConfigError} if nobody could ever get a key.
+ * @throws {Error} if nobody could ever get a key.
  */
 export function createServer(
   config: Config,
@@ -34,7 +34,7 @@ export function createServer(
   const isTerminal = process.stderr.isTTY === true;
   const { database, fixedKeys } = config;
   if (database.kind === "memory" && fixedKeys === undefined && !isTerminal) {
-    throw new ConfigError(
+    throw new Error(
       "Cannot start: with memory: issued keys are lost when the server ends, and the first one is shown only on a terminal. Set PETSTORE_API_KEYS",
     );
   }
