@@ -109,9 +109,8 @@ export function readConfig(
       return checked(keys, apiKeys);
     }),
     /** The setting that has fixed keys, if there are any. */
-    fixedKeysFrom: environment.PETSTORE_API_KEYS_FILE === undefined
-      ? "PETSTORE_API_KEYS"
-      : "PETSTORE_API_KEYS_FILE",
+    fixedKeysFrom: ["PETSTORE_API_KEYS", "PETSTORE_API_KEYS_FILE"]
+      .find((name) => environment[name] !== undefined),
     baseUrl: read("BASE_URL", (text) => checked(text, parseBaseUrl)) ?? "/v1",
     cors: read("CORS_ORIGINS", (text) => {
       const origins = text === "*" ? text : splitList(text);

@@ -29,103 +29,92 @@ const BOUNDS = [
 ];
 const HEADERS = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
 
-export class Metrics {
+/** @param storage an open SQLite file, or counts of connections to PostgreSQL. */
+export function createMetrics({ sqliteFile, pool }: {
+  readonly sqliteFile?: string | undefined;
+  readonly pool?: (() => PoolCounts) | undefined;
+} = {}) {
   /** By labels: the total seconds, and for each bound how many requests took no longer. */
-  readonly #durations = new Map<string, readonly [number, number[]]>();
-  #active = 0;
-  #creates = 0;
-  #reads = 0;
-  #faults = 0;
-  /** The log of SQLite, if that is the storage. */
-  readonly #log: string | undefined;
-  /** The connections to PostgreSQL, if that is the storage. */
-  readonly #pool: (() => PoolCounts) | undefined;
-
-  /** @param storage an open SQLite file, or counts of connections to PostgreSQL. */
-  constructor(storage: {
-    readonly sqliteFile?: string | undefined;
-    readonly pool?: (() => PoolCounts) | undefined;
-  } = {}) {
-    const { sqliteFile, pool } = storage;
-    this.#log = sqliteFile && `${realpathSync(sqliteFile)}-wal`;
-    this.#pool = pool;
-  }
+  const durations = new Map<string, readonly [number, number[]]>();
+  const log = sqliteFile && `${realpathSync(sqliteFile)}-wal`;
+  let active = 0;
+  let creates = 0;
+  let reads = 0;
+  let faults = 0;
 
   /** Wraps a storage to count its unfinished creates and reads. */
-  watch<T extends PetStorage>(storage: T): T {
+  function watch<T extends PetStorage>(storage: T): T {
     const create: T["create"] = (pet, options) => {
-      this.#creates++;
-      return storage.create(pet, options).finally(() => this.#creates--);
+      creates++;
+      return storage.create(pet, options).finally(() => creates--);
     };
     const get: T["get"] = (id) => {
-      this.#reads++;
-      return storage.get(id).finally(() => this.#reads--);
+      reads++;
+      return storage.get(id).finally(() => reads--);
     };
     const list: T["list"] = (query) => {
-      this.#reads++;
-      return storage.list(query).finally(() => this.#reads--);
+      reads++;
+      return storage.list(query).finally(() => reads--);
     };
     return { ...storage, create, get, list };
   }
 
-  readonly endpoint: Endpoint = {
+  const endpoint: Endpoint = {
     method: "GET",
     path: "/metrics",
     isPublic: true,
-    run: async () => ({ status: 200, headers: HEADERS, body: this.#text() }),
+    run: async () => ({ status: 200, headers: HEADERS, body: text() }),
   };
 
   /** Counts and times the requests of a service. */
-  readonly layer: Layer = (service) => {
-    return async (request, ...rest) => {
-      const start = performance.now();
-      this.#active++;
-      const answer = await service(request, ...rest);
-      this.#active--;
-      const { status, route = "", cause } = answer;
-      const method = knownMethod(request) ?? "_OTHER";
-      const labels =
-        `http_route="${route}",http_request_method="${method}",http_response_status_code="${status}"`;
-      const seconds = (performance.now() - start) / 1000;
-      const [sum = 0, counts] = this.#durations.get(labels) ?? [];
-      const more = BOUNDS.map((bound, i) =>
-        (counts?.[i] ?? 0) + (seconds > bound ? 0 : 1)
-      );
-      this.#durations.set(labels, [sum + seconds, more]);
-      if (cause instanceof StorageError) this.#faults++;
-      return answer;
-    };
+  const layer: Layer = (service) => async (request, ...rest) => {
+    const start = performance.now();
+    active++;
+    const answer = await service(request, ...rest);
+    active--;
+    const { status, route = "", cause } = answer;
+    const method = knownMethod(request) ?? "_OTHER";
+    const labels =
+      `http_route="${route}",http_request_method="${method}",http_response_status_code="${status}"`;
+    const seconds = (performance.now() - start) / 1000;
+    const [sum = 0, counts] = durations.get(labels) ?? [];
+    const more = BOUNDS.map((bound, i) =>
+      (counts?.[i] ?? 0) + (seconds > bound ? 0 : 1)
+    );
+    durations.set(labels, [sum + seconds, more]);
+    if (cause instanceof StorageError) faults++;
+    return answer;
   };
 
-  #text(): string {
-    let text =
+  function text(): string {
+    let all =
       `# HELP http_server_active_requests Requests being answered, including this one.
 # TYPE http_server_active_requests gauge
-http_server_active_requests ${this.#active}
+http_server_active_requests ${active}
 # HELP petstore_creates_waiting Creates that the storage has not finished.
 # TYPE petstore_creates_waiting gauge
-petstore_creates_waiting ${this.#creates}
+petstore_creates_waiting ${creates}
 # HELP petstore_reads_waiting Reads that the storage has not finished.
 # TYPE petstore_reads_waiting gauge
-petstore_reads_waiting ${this.#reads}
+petstore_reads_waiting ${reads}
 # HELP petstore_storage_faults_total Requests refused because of a fault of the storage.
 # TYPE petstore_storage_faults_total counter
-petstore_storage_faults_total ${this.#faults}
+petstore_storage_faults_total ${faults}
 # HELP ${NAME} Time from a request to its answer.
 # TYPE ${NAME} histogram
 `;
-    for (const [labels, [sum, counts]] of this.#durations) {
+    for (const [labels, [sum, counts]] of durations) {
       counts.forEach((count, i) => {
         const bound = BOUNDS[i] === Infinity ? "+Inf" : BOUNDS[i];
-        text += `${NAME}_bucket{${labels},le="${bound}"} ${count}\n`;
+        all += `${NAME}_bucket{${labels},le="${bound}"} ${count}\n`;
       });
-      text += `${NAME}_sum{${labels}} ${sum}\n`;
-      text += `${NAME}_count{${labels}} ${counts.at(-1)}\n`;
+      all += `${NAME}_sum{${labels}} ${sum}\n`;
+      all += `${NAME}_count{${labels}} ${counts.at(-1)}\n`;
     }
-    text += processMetrics();
-    if (this.#pool !== undefined) {
-      const { open, waiting, lost } = this.#pool();
-      text +=
+    all += processMetrics();
+    if (pool !== undefined) {
+      const { open, waiting, lost } = pool();
+      all +=
         `# HELP petstore_postgres_connections Open connections to PostgreSQL.
 # TYPE petstore_postgres_connections gauge
 petstore_postgres_connections ${open}
@@ -137,11 +126,13 @@ petstore_postgres_waiting ${waiting}
 petstore_postgres_lost_total ${lost}
 `;
     }
-    if (this.#log === undefined) return text;
-    const size = statSync(this.#log, { throwIfNoEntry: false })?.size ?? 0;
-    return `${text}# HELP petstore_sqlite_log_bytes Size of SQLite's log, which grows while another program reads.
+    if (log === undefined) return all;
+    const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
+    return `${all}# HELP petstore_sqlite_log_bytes Size of SQLite's log, which grows while another program reads.
 # TYPE petstore_sqlite_log_bytes gauge
 petstore_sqlite_log_bytes ${size}
 `;
   }
+
+  return { watch, layer, endpoint };
 }

@@ -10,6 +10,7 @@ import {
 } from "../storage/postgres/address.ts";
 import type { Access, Transfer } from "../storage/transfer.ts";
 import type { Database, LastingDatabase } from "./config.ts";
+import { writeLine } from "./log.ts";
 import { standardError } from "./output.ts";
 
 /** Opens a database; `options` are those that every storage has. */
@@ -28,7 +29,8 @@ export async function openStorage(
     case "postgres": {
       const { openPostgres } = await import("../storage/postgres/open.ts");
       const { address } = database;
-      const all = { ...options, onMove: logLine, onWarning: logLine };
+      const tell = (message: string) => writeLine(standardError, { message });
+      const all = { ...options, onMove: tell, onWarning: tell };
       return await waitingFor(address, () => openPostgres(address, all));
     }
   }
@@ -54,11 +56,6 @@ export function describeDatabase(database: LastingDatabase): string {
   const { hosts, driver } = database.address;
   const name = driver.database ?? process.env.PGDATABASE ?? "";
   return `postgres://${describeHosts(hosts)}/${name}`;
-}
-
-/** Writes a line to the log of faults. */
-function logLine(message: string): void {
-  standardError.write(`${JSON.stringify({ time: new Date(), message })}\n`);
 }
 
 /** Opens PostgreSQL. If that takes long, says on standard error what it is waiting for. */

@@ -22,7 +22,8 @@ const MAX_WAITING = 1_048_576;
  * Rust (`write` in its ext/io/lib.rs).
  */
 const PIPE_BUF = 4096;
-class Output {
+
+export class Output {
   readonly #descriptor: 1 | 2;
   #waiting = "";
   #written = Promise.withResolvers<void>();

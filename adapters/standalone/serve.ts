@@ -1,7 +1,7 @@
 /**
  * The standalone server for `deno serve`: a default export with `fetch`. The address comes from its
- * flags or `DENO_SERVE_ADDRESS`, everything else from the environment. On Bun and Node this file
- * does what `main.ts start` does.
+ * flags or `DENO_SERVE_ADDRESS`, everything else from the environment. Bun and Node have
+ * `main.ts start`.
  *
  * @module
  */
@@ -11,8 +11,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { respond } from "../../core/http/fetch_handler.ts";
 import { reportAndExit } from "./command_line.ts";
 import { readConfig } from "./config.ts";
-import { createServer } from "./server.ts";
-import { runStart } from "./start.ts";
+import { prepareService } from "./prepare_service.ts";
 import { joinWorkers } from "./workers.ts";
 
 /** The exports that `deno serve` uses. */
@@ -32,7 +31,10 @@ export interface ServedModule {
 }
 
 /** Makes the server of one worker. */
-function serveOnDeno(): ServedModule {
+async function prepareWorker(): Promise<ServedModule> {
+  if (!("Deno" in globalThis)) {
+    throw new Error("Cannot serve: only deno serve can. Use main.ts start");
+  }
   const config = readConfig(process.env);
   if (config.shutdownDelay > 0) {
     throw new Error(
@@ -48,7 +50,7 @@ function serveOnDeno(): ServedModule {
   /** Responses that have not been sent: they would be lost if the process ended. */
   const sending = new Set<Promise<unknown>>();
 
-  const server = createServer(config, {
+  const service = prepareService(config, {
     async stopListening(drained) {
       await drained;
       await Promise.allSettled(sending);
@@ -59,9 +61,9 @@ function serveOnDeno(): ServedModule {
     },
     awaitOthers: workers.leave,
   });
-  workers.othersLeave.then(server.stop);
+  workers.othersLeave.then(() => service.stop());
   // Without `giveBackPermissions`: workers share their permissions, and others may still be opening.
-  server.open().catch(reportAndExit);
+  service.open().catch(reportAndExit);
 
   return {
     fetch(request, info) {
@@ -69,7 +71,7 @@ function serveOnDeno(): ServedModule {
       const forget = () => sending.delete(completed);
       sending.add(completed);
       completed.then(forget, forget);
-      return respond(server.answer, request, info);
+      return respond(service.answer, request, info);
     },
 
     onListen({ hostname, port }) {
@@ -78,18 +80,11 @@ function serveOnDeno(): ServedModule {
           new Error("Cannot read DENO_SERVE_ADDRESS: it must be a TCP address"),
         );
       }
-      server.greet({ hostname, port }).catch(reportAndExit);
+      service.greet({ hostname, port }).catch(reportAndExit);
     },
   };
 }
 
-async function start(): Promise<ServedModule | undefined> {
-  if ("Deno" in globalThis) return serveOnDeno();
-  // Bun would serve an export with `fetch` too, but does not report its port.
-  await runStart([]);
-  return undefined;
-}
-
-/** The server under `deno serve`; `undefined` on other runtimes, where it already listens. */
-const served: ServedModule | undefined = await start().catch(reportAndExit);
+/** The server of one worker. */
+const served: ServedModule = await prepareWorker().catch(reportAndExit);
 export default served;

@@ -1,13 +1,13 @@
-/** The command `start`: listens, on each runtime, for the server of `server.ts`. */
+/** The command `start`: listens, on each runtime, for the service of `service.ts`. */
 
 import process from "node:process";
-import { inspect } from "node:util";
 import { toHandler } from "../../core/http/fetch_handler.ts";
 import { parseArguments, PROGRAM, UsageError } from "./command_line.ts";
 import { check, readConfig, readHost, readPort, SETTINGS } from "./config.ts";
+import { logFault } from "./log.ts";
 import { giveBackPermissions } from "./open_storage.ts";
 import { standardError } from "./output.ts";
-import { createServer } from "./server.ts";
+import { prepareService } from "./prepare_service.ts";
 
 const HELP = `start: runs the server
 
@@ -43,14 +43,12 @@ export async function runStart(args: readonly string[]): Promise<void> {
     port: typeof port === "string"
       ? check("--port", () => readPort(port), UsageError)
       : config.port,
-    // `console.error` would block while a pipe is full.
-    onError: (error: unknown) =>
-      void standardError.write(`${inspect(error)}\n`),
+    onError: (error: unknown) => logFault(error),
     // Bun's own 413 has no body, so its limit is above that of the service, whose 413 has one.
     ..."Bun" in globalThis &&
       { maxRequestBodySize: config.maxBodyBytes + 1_048_576 },
   };
-  const server = createServer(config, {
+  const service = prepareService(config, {
     // Called only once the service is open, so `listener` and `admin` are set.
     async stopListening(drained) {
       // While Deno's server closes, it refuses requests itself, without the service's fields and a
@@ -63,18 +61,18 @@ export async function runStart(args: readonly string[]): Promise<void> {
   });
   const serve = await loadServe();
   // Before the storage is opened, so that a port in use leaves no database file behind.
-  const listener = await serve(toHandler(server.answer), options);
-  const admin = config.admin && await serve(toHandler(server.admin), {
+  const listener = await serve(toHandler(service.answer), options);
+  const admin = config.admin && await serve(toHandler(service.admin), {
     ...options,
     hostname: config.admin.hostname ?? options.hostname,
     port: config.admin.port,
   });
-  if (!await server.open()) return;
+  if (!await service.open()) return;
   await giveBackPermissions(config.database);
   if (admin !== undefined) {
     standardError.write(`The probes and metrics are at ${admin.url}\n`);
   }
-  await server.greet(listener);
+  await service.greet(listener);
 }
 
 /** Loads the `serve` of the runtime that this program runs on, and no other. */

@@ -17,12 +17,7 @@ import {
   startProgram,
   type Surroundings,
 } from "./process.ts";
-import {
-  commandLine,
-  type FoundRuntime,
-  RUNTIME,
-  type Runtime,
-} from "./runtime.ts";
+import { commandLine, type FoundRuntime, type Runtime } from "./runtime.ts";
 import { newFolder } from "./temporary_directory.ts";
 import { until } from "./time.ts";
 import { openWire, rawRequest } from "./wire.ts";
@@ -108,8 +103,7 @@ export function startMain(
 }
 
 /**
- * Starts `serve.ts`, on Deno under `deno serve`, and waits until it listens; it is ended after the
- * test.
+ * Starts `serve.ts` under `deno serve`, and waits until it listens; it is ended after the test.
  */
 export async function startServe(
   t: TestContext,
@@ -118,15 +112,11 @@ export async function startServe(
     readonly parallel?: boolean;
   } = {},
 ): Promise<RunningServer> {
-  const { port = await freePort(), env, runtime } = options;
-  const { name, command } = runtime ??
-    { name: RUNTIME, command: process.execPath };
-  const words = name !== "deno"
-    ? commandLine(SERVE, [], runtime)
-    : [command, "serve", "--host", "127.0.0.1", "--port", `${port}`]
-      .concat(parallel ? "--parallel" : [], taskFlags("start"), SERVE);
-  const all = { ...options, env: { ...env, PORT: `${port}` } };
-  return await startCommand(t, words, all);
+  const { port = await freePort(), runtime } = options;
+  const deno = runtime?.command ?? process.execPath;
+  const words = [deno, "serve", "--host", "127.0.0.1", "--port", `${port}`]
+    .concat(parallel ? "--parallel" : [], taskFlags("start"), SERVE);
+  return await startCommand(t, words, options);
 }
 
 async function startCommand(

@@ -9,7 +9,7 @@ test("readConfig answers the defaults if nothing is set", () => {
   assert.deepEqual(readConfig({}), {
     database: { kind: "sqlite", path: "petstore.db" },
     fixedKeys: undefined,
-    fixedKeysFrom: "PETSTORE_API_KEYS",
+    fixedKeysFrom: undefined,
     baseUrl: "/v1",
     cors: undefined,
     rateLimit: undefined,

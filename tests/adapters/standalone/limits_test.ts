@@ -5,9 +5,9 @@ import process from "node:process";
 import test from "node:test";
 import { standardOutput } from "../../../adapters/standalone/output.ts";
 import { ask } from "../../contract/ask.ts";
-import { skipping, testUnless } from "../../support/runtime.ts";
+import { RUNTIME, skipping, testUnless } from "../../support/runtime.ts";
 import { listen, openStandalone } from "../../support/server.ts";
-import { startServe } from "../../support/standalone.ts";
+import { startMain, startServe } from "../../support/standalone.ts";
 import { rawRequest, statusOf } from "../../support/wire.ts";
 
 const APP = "https://app.example.com";
@@ -126,10 +126,11 @@ const skip = skipping(
 );
 
 testUnless(skip)(
-  "serve.ts counts each address by itself too",
+  "a program counts each address by itself too",
   async (t) => {
+    const start = RUNTIME === "deno" ? startServe : startMain;
     const env = { DATABASE_URL: "memory:", RATE_LIMIT: "1/3600s" };
-    const { origin } = await startServe(t, { env });
+    const { origin } = await start(t, { env });
     for (const address of ["127.0.0.2", "127.0.0.3"]) {
       assert.equal(await statusFrom(address, origin), 401);
       assert.equal(await statusFrom(address, origin), 429);

@@ -6,13 +6,17 @@
 import { once } from "node:events";
 import process from "node:process";
 import { setTimeout } from "node:timers/promises";
-import { createLog } from "../../../adapters/standalone/log.ts";
+import { logLayer } from "../../../adapters/standalone/log.ts";
 import { flushOutput } from "../../../adapters/standalone/output.ts";
 
-const log = createLog({ requests: true });
+const answer = { status: 200, headers: {}, body: null };
+const layer = logLayer({ requestLog: true, proxies: 0 });
+const service = layer(async () => answer);
 for (let index = 0; index < 100_000; index++) {
   if (index % 5000 === 4999) await setTimeout(20);
-  log.request({ method: "GET", status: 200, ms: 1, id: String(index) });
+  const headers = new Headers({ "x-request-id": String(index) });
+  const request = { method: "GET", url: "", headers };
+  await service(request, undefined, () => Promise.reject());
 }
 process.stderr.write("All are logged\n");
 await once(process.stdin.resume(), "end");

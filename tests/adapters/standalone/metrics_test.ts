@@ -15,7 +15,7 @@ import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { Client } from "pg";
-import { Metrics } from "../../../adapters/standalone/metrics.ts";
+import { createMetrics } from "../../../adapters/standalone/metrics.ts";
 import { shuttingDown } from "../../../core/http/refusal.ts";
 import type { Service } from "../../../core/http/message.ts";
 import { webBody } from "../../../core/http/fetch_handler.ts";
@@ -152,7 +152,7 @@ it("/metrics tells of connections to PostgreSQL, and of the reads that wait", as
 test("/metrics tells the memory, processor time, start and version of the process", async () => {
   const read = async (name: string) => {
     const [, value] = RegExp(`^${name} (.*)$`, "m")
-      .exec(await text(new Metrics())) ?? [];
+      .exec(await text(createMetrics())) ?? [];
     return Number(value);
   };
   const began = await read("process_start_time_seconds");
@@ -201,12 +201,14 @@ function valuesOf(text: string) {
 }
 
 /** Asks for `/metrics`. */
-async function text(metrics: Metrics): Promise<string> {
-  return `${(await metrics.endpoint.run({} as never)).body}`;
+async function text(
+  { endpoint }: ReturnType<typeof createMetrics>,
+): Promise<string> {
+  return `${(await endpoint.run({} as never)).body}`;
 }
 
 test("/metrics counts a create that waits, its fault, and how long it took", async () => {
-  const metrics = new Metrics();
+  const metrics = createMetrics();
   const values = async () => valuesOf(await text(metrics));
   const begun = Promise.withResolvers<void>();
   const { promise, reject } = Promise.withResolvers<never>();
@@ -285,7 +287,7 @@ testUnless(skip)(
   "promtool finds no fault in it, before the first request and after",
   async () => {
     const pool = () => ({ open: 1, waiting: 0, lost: 0 });
-    const metrics = new Metrics({ pool });
+    const metrics = createMetrics({ pool });
     for (const answer of [shuttingDown, notFound]) {
       const input = await text(metrics);
       const promtool = spawnSync("promtool", ["check", "metrics"], { input });

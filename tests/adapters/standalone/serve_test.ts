@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import test, { type TestContext } from "node:test";
+import type { TestContext } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { run } from "../../support/process.ts";
@@ -23,15 +23,15 @@ import { openWire, rawRequest } from "../../support/wire.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 import { REX_JSON } from "../../support/pets.ts";
 
-const NOT_DENO = RUNTIME !== "deno" && "only deno serve has --parallel";
+const NOT_DENO = RUNTIME !== "deno" && "only Deno has deno serve";
+const it = testUnless(NOT_DENO);
 
 for (const parallel of [false, true]) {
   const how = parallel ? "with several workers" : "as one";
-  const skip = parallel && NOT_DENO;
-  const it = (what: string, check: (t: TestContext) => Promise<void>) =>
-    testUnless(skip)(`serve.ts ${how} ${what}`, check);
+  const itEither = (what: string, check: (t: TestContext) => Promise<void>) =>
+    it(`serve.ts ${how} ${what}`, check);
 
-  it("greets once, lists, and exits with 0", async (t) => {
+  itEither("greets once, lists, and exits with 0", async (t) => {
     const server = await startServe(t, { parallel });
     const { cwd } = server;
     for (let i = 0; i < 10; i++) {
@@ -49,7 +49,7 @@ for (const parallel of [false, true]) {
     assert.deepEqual(readdirSync(cwd), ["petstore.db"], "it was closed");
   });
 
-  testUnless(skip || skipping(NO_TERMINAL))(
+  testUnless(NOT_DENO || skipping(NO_TERMINAL))(
     `serve.ts ${how} issues one first key on a terminal`,
     async (t) => {
       const server = await startServe(t, { parallel, isTerminal: true });
@@ -59,15 +59,18 @@ for (const parallel of [false, true]) {
     },
   );
 
-  it("ends in time although clients have sent half a request", async (t) => {
-    const server = await startServe(t, { parallel });
-    await openWire(t, server, rawRequest("GET /v1/pets").slice(0, -10));
-    await ask(server, "GET", "/livez"); // by now it has seen the half one
-    assert.equal(await server.end(), 0);
-    assert.doesNotMatch(server.stderr(), /did not finish/);
-  });
+  itEither(
+    "ends in time although clients have sent half a request",
+    async (t) => {
+      const server = await startServe(t, { parallel });
+      await openWire(t, server, rawRequest("GET /v1/pets").slice(0, -10));
+      await ask(server, "GET", "/livez"); // by now it has seen the half one
+      assert.equal(await server.end(), 0);
+      assert.doesNotMatch(server.stderr(), /did not finish/);
+    },
+  );
 
-  it("answers every create under way after SIGTERM", async (t) => {
+  itEither("answers every create under way after SIGTERM", async (t) => {
     const server = await startServe(t, { parallel });
     // Several connections, so that with several workers more than one has something in flight.
     const creates = await Promise.all(
@@ -86,7 +89,7 @@ for (const parallel of [false, true]) {
   });
 }
 
-testUnless(NOT_DENO)(
+it(
   "serve.ts with several workers sends the slow answer of one after SIGTERM",
   async (t) => {
     const server = await startServe(t, { parallel: true });
@@ -104,7 +107,7 @@ testUnless(NOT_DENO)(
   },
 );
 
-testUnless(RUNTIME !== "deno" && "only Deno tells when a response is sent")(
+it(
   "serve.ts exits once Deno has sent what is in flight",
   async (t) => {
     const cwd = newFolder(t);
@@ -127,7 +130,7 @@ testUnless(RUNTIME !== "deno" && "only Deno tells when a response is sent")(
   },
 );
 
-test(
+it(
   "serve.ts says on which port it listens if it is told to take any",
   async (t) => {
     const env = { DATABASE_URL: "memory:" };
@@ -137,7 +140,7 @@ test(
   },
 );
 
-test(
+it(
   "serve.ts refuses a wrong setting with a message and exit code 1",
   async (t) => {
     const started = startServe(t, { env: { BASE_URL: "v1" } });
@@ -151,7 +154,7 @@ for (
     ADMIN_PORT: "deno serve listens on one port",
   })
 ) {
-  testUnless(NOT_DENO)(
+  it(
     `serve.ts refuses ${name}, because ${reason}`,
     async (t) => {
       const started = startServe(t, { env: { [name]: "1" } });
@@ -161,7 +164,7 @@ for (
   );
 }
 
-testUnless(RUNTIME !== "deno" && "only deno serve takes it")(
+it(
   "serve.ts refuses a DENO_SERVE_ADDRESS that is no TCP address",
   async (t) => {
     const address = `unix:${join(newFolder(t), "socket")}`;
@@ -171,5 +174,18 @@ testUnless(RUNTIME !== "deno" && "only deno serve takes it")(
       started,
       /DENO_SERVE_ADDRESS: it must be a TCP address/,
     );
+  },
+);
+
+testUnless(RUNTIME === "deno" && "Deno serves it")(
+  "serve.ts refuses Bun and Node, and points to main.ts start",
+  async () => {
+    const file = new URL(
+      "../../../adapters/standalone/serve.ts",
+      import.meta.url,
+    );
+    const { code, stderr } = await run(commandLine(fileURLToPath(file)));
+    assert.match(stderr, /^Cannot serve: .* Use main\.ts start\n$/);
+    assert.equal(code, 1);
   },
 );

@@ -1,81 +1,159 @@
 import assert from "node:assert/strict";
-import test from "node:test";
-import { PROGRAM } from "../../../adapters/standalone/command_line.ts";
+import { test, type TestContext } from "node:test";
+import type { PetDatabase } from "../../../adapters/storage/pet_database.ts";
 import { readConfig } from "../../../adapters/standalone/config.ts";
-import { standardError } from "../../../adapters/standalone/output.ts";
+import {
+  standardError,
+  standardOutput,
+} from "../../../adapters/standalone/output.ts";
 import { openService } from "../../../adapters/standalone/service.ts";
 import { toHandler } from "../../../core/http/fetch_handler.ts";
-import { run } from "../../support/process.ts";
+import { atEnd } from "../../support/at_end.ts";
 import { turns } from "../../support/time.ts";
 import { issuedKeys, memoryStorage, StorageError } from "../../../mod.ts";
 
-test("greet says once that it cannot issue the first key, and tries every second", async (t) => {
-  const reasons = [new Error("a mistake")];
-  const config = readConfig({ DATABASE_URL: "memory:" });
-  const { greet, close } = await openService(config, {
-    isTerminal: true,
-    async open() {
-      const storage = memoryStorage();
-      const { insertFirst, ...others } = storage.apiKeys;
-      const failing: typeof insertFirst = async (record) => {
-        const reason = reasons.shift();
-        if (reason !== undefined) throw reason;
-        return await insertFirst(record);
-      };
-      return { ...storage, apiKeys: { ...others, insertFirst: failing } };
-    },
+/** The members of the lines of a log, without the time. */
+function watchLog(
+  t: TestContext,
+  output: typeof standardOutput,
+): readonly Record<string, unknown>[] {
+  const lines: Record<string, unknown>[] = [];
+  t.mock.method(output, "write", async (line: string) => {
+    const { time: _, ...members } = JSON.parse(line);
+    lines.push(members);
   });
-  const told: string[] = [];
-  const write = async (text: string) => told.push(text);
-  t.mock.method(standardError, "write", write);
-  const pauses: number[] = [];
-  const { setTimeout } = globalThis;
-  t.after(() => Reflect.set(globalThis, "setTimeout", setTimeout));
-  const atOnce = (again: typeof greet, ms: number, ...args: [never]) => {
-    pauses.push(ms);
-    again(...args);
-  };
-  Reflect.set(globalThis, "setTimeout", atOnce);
+  return lines;
+}
 
-  const address = { hostname: "127.0.0.1", port: 8000 };
-  await assert.rejects(greet(address), /a mistake/);
-  told.length = 0;
-  reasons.push(new StorageError("unavailable", "locked"), new Error("still"));
-  await greet(address);
-  while (told.length < 3) await new Promise(setImmediate);
-  assert.deepEqual(pauses, [1000, 1000]);
-  const [, problem, key = ""] = told;
-  assert.equal(
-    problem,
-    `No API key could be issued: locked\nTo issue one, run: ${PROGRAM} keys issue NAME\n` +
-      "The pet store listens at http://127.0.0.1:8000/v1/pets\n",
-  );
-  assert.match(key, /^ {4}pet_/m);
-  await close();
+/** Opens the service on a storage, with a key whose id is 1. */
+async function open(t: TestContext, storage: PetDatabase = memoryStorage()) {
+  const settings = { METRICS: "on", RATE_LIMIT: "2/60s" };
+  const config = readConfig({ DATABASE_URL: "memory:", ...settings });
+  const { key } = await issuedKeys(storage.apiKeys).issue("a");
+  const service = await openService(config, async () => storage);
+  atEnd(t, () => service.close());
+  const authorization = `Bearer ${key}`;
+  return {
+    handle: toHandler(service.answer),
+    drain: service.drain,
+    requests: watchLog(t, standardOutput),
+    faults: watchLog(t, standardError),
+    get(path: string, headers: Record<string, string> = {}): Request {
+      const all = { authorization, ...headers };
+      return new Request(`http://localhost${path}`, { headers: all });
+    },
+  };
+}
+
+test("the service makes an id if X-Request-Id is missing, or not 1 to 128 characters", async (t) => {
+  const { handle, get } = await open(t);
+  const wrong = ["", "two words", "a\tb", "<script>", "x".repeat(129), "ä"];
+  const sent = [{}, ...wrong.map((id) => ({ "x-request-id": id }))];
+  for (const [i, fields] of sent.entries()) {
+    const { headers } = await handle(get("/v1/pets", fields));
+    const own = headers.get("x-request-id") ?? "";
+    assert.match(own, RegExp(`^[0-9a-f]{20}-${i + 1}$`));
+  }
 });
 
-test("greet issues no key, which is shown once, while nothing can be written", async (t) => {
-  const config = readConfig({ DATABASE_URL: "memory:" });
-  const storage = memoryStorage();
-  const open = async () => storage;
-  const { greet, close } = await openService(config, {
-    isTerminal: true,
-    open,
+test("the service logs method, route, status, time, id and the key's id, nothing else", async (t) => {
+  const { handle, get, requests } = await open(t);
+  await handle(get("/v1/pets/7?secret=1", { "x-request-id": "r1" }));
+  await handle(get("/v1/pets/7/secret", { "x-request-id": "r2" }));
+  await handle(get("/v1/pets?limit=1", { "x-request-id": "r3" }));
+  for (const id of ["r4", "r5", "r6"]) {
+    const headers = { authorization: "", "x-request-id": id };
+    await handle(get("/v1/pets/7", headers));
+  }
+  const logged = requests.map(({ ms, ...rest }) => {
+    assert.ok(Number(ms) >= 0);
+    return rest;
   });
-  const written = Promise.withResolvers<void>();
-  const begun = Promise.withResolvers<void>();
-  t.mock.method(standardError, "write", () => {
-    begun.resolve();
-    return written.promise;
+  const common = { method: "GET", status: 404 };
+  assert.deepEqual(logged, [
+    { ...common, route: "/v1/pets/{petId}", id: "r1", key: 1 },
+    { ...common, route: null, id: "r2" },
+    { ...common, route: "/v1/pets", status: 200, id: "r3", key: 1 },
+    { ...common, route: "/v1/pets/{petId}", status: 401, id: "r4" },
+    { ...common, route: "/v1/pets/{petId}", status: 401, id: "r5" },
+    { ...common, route: "/v1/pets/{petId}", status: 429, id: "r6" },
+  ]);
+});
+
+test("livez answers 200; readyz too, or 503 and a log line if the storage is gone", async (t) => {
+  let isBroken = false;
+  const gone = () => Promise.reject(new StorageError("unavailable", "Gone"));
+  const { handle, get, faults } = await open(t, {
+    ...memoryStorage(),
+    ping: () => isBroken ? gone() : Promise.resolve(),
   });
-  const greeted = greet({ hostname: "127.0.0.1", port: 8000 });
-  await begun.promise;
-  await new Promise(setImmediate);
-  assert.deepEqual(await storage.apiKeys.list(), []);
-  written.resolve();
-  await greeted;
-  assert.equal((await storage.apiKeys.list()).length, 1);
-  await close();
+  for (isBroken of [false, true, true, false]) {
+    const live = await handle(get("/livez"));
+    assert.deepEqual([live.status, await live.text()], [
+      200,
+      '{"status":"ok"}',
+    ]);
+    const ready = await handle(get("/readyz"));
+    assert.equal(ready.status, isBroken ? 503 : 200);
+    assert.equal(ready.headers.get("retry-after"), isBroken ? "1" : null);
+    const { message } = await ready.json();
+    const expected = isBroken ? "Cannot reach the storage now" : undefined;
+    assert.equal(message, expected);
+    const id = ready.headers.get("x-request-id") ?? "";
+    if (isBroken) {
+      const fault = { id, error: "Gone (unavailable)" };
+      assert.deepEqual(faults.at(-1), fault);
+    }
+  }
+  assert.equal(faults.length, 2);
+});
+
+test("probes are found by their exact path alone, so that a proxy's rule for it holds", async (t) => {
+  const { handle, get } = await open(t);
+  assert.equal((await handle(get("/livez"))).status, 200);
+  for (const path of ["/%6civez", "/ready%7A", "/livez/", "//livez"]) {
+    assert.equal((await handle(get(path))).status, 404, path);
+  }
+});
+
+const cases = [
+  [503, "was cut off", undefined],
+  [400, "is invalid", '{"name":""}'],
+] as const;
+for (const [status, what, chunk] of cases) {
+  test(`drain waits for a create, which is answered ${status} if its body ${what}`, async (t) => {
+    const { handle, get, drain, requests } = await open(t);
+    const { readable, writable } = new TransformStream<string, string>();
+    const body = readable.pipeThrough(new TextEncoderStream());
+    const { headers } = get("/v1/pets");
+    const init = { method: "POST", headers, body, duplex: "half" };
+    const answer = handle(new Request("http://localhost/v1/pets", init));
+    let isDrained = false;
+    const drained = drain().then(() => isDrained = true);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.equal(isDrained, false);
+    const writer = writable.getWriter();
+    if (chunk === undefined) await writer.abort("cut");
+    else await Promise.all([writer.write(chunk), writer.close()]);
+    assert.equal((await answer).status, status);
+    assert.deepEqual(requests.map(({ route }) => route), ["/v1/pets"]);
+    await drained;
+  });
+}
+
+test("a draining service refuses requests and readyz, and answers livez and metrics", async (t) => {
+  const { handle, get, drain } = await open(t);
+  assert.equal((await handle(get("/readyz"))).status, 200);
+  await drain();
+  const refused = await handle(get("/v1/pets", { "x-request-id": "late" }));
+  assert.equal(refused.status, 503);
+  assert.equal(refused.headers.get("x-request-id"), "late");
+  assert.equal(refused.headers.get("connection"), "close");
+  assert.equal((await refused.json()).code, "service_unavailable");
+  assert.equal((await handle(get("/readyz"))).status, 503);
+  for (const path of ["/livez", "/metrics"]) {
+    assert.equal((await handle(get(path))).status, 200, path);
+  }
 });
 
 test("a server logs that it cannot note the use of keys, unless it is closed", async (t) => {
@@ -95,13 +173,11 @@ test("a server logs that it cannot note the use of keys, unless it is closed", a
       return failing.promise;
     };
     const config = readConfig({ DATABASE_URL: "memory:", REQUEST_LOG: "off" });
-    const { answer, close } = await openService(config, {
-      open: async () => ({
-        ...storage,
-        apiKeys: { ...storage.apiKeys, markUsed },
-        close: async () => {},
-      }),
-    });
+    const { answer, close } = await openService(config, async () => ({
+      ...storage,
+      apiKeys: { ...storage.apiKeys, markUsed },
+      close: async () => {},
+    }));
     const headers = { authorization: `Bearer ${key}` };
     const request = new Request("http://localhost/v1/pets", { headers });
     assert.equal((await toHandler(answer)(request)).status, 200);
@@ -111,23 +187,5 @@ test("a server logs that it cannot note the use of keys, unless it is closed", a
     await turns();
     assert.equal(told.splice(0).length, isLate ? 0 : 1);
     await close();
-  }
-});
-
-test("the commands that greet prints take any base address literally in a shell", async (t) => {
-  const baseUrl = "/it's/$(id)/!x/v1";
-  const config = readConfig({ DATABASE_URL: "memory:", BASE_URL: baseUrl });
-  const { greet, close } = await openService(config, { isTerminal: true });
-  let told = "";
-  const write = async (text: string) => void (told += text);
-  t.mock.method(standardError, "write", write);
-  await greet({ hostname: "127.0.0.1", port: 8000 });
-  await close();
-  const commands = told.match(/(?<=^ {4})curl .*/gm) ?? [];
-  assert.equal(commands.length, 2);
-  for (const command of commands) {
-    const [address = ""] = /\S+$/.exec(command) ?? [];
-    const { stdout } = await run(["sh", "-c", `printf %s ${address}`]);
-    assert.equal(stdout, `http://127.0.0.1:8000${baseUrl}/pets`);
   }
 });

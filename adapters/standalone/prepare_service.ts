@@ -1,0 +1,132 @@
+/**
+ * The life of a service, however it is served (`start.ts`, `serve.ts`): it opens, greets, and ends
+ * in order on a signal.
+ */
+
+import process from "node:process";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Service } from "../../core/http/message.ts";
+import { reportAndExit } from "./command_line.ts";
+import type { Config } from "./config.ts";
+import { greet } from "./greet.ts";
+import { flushOutput, standardError } from "./output.ts";
+import { type OpenService, openService } from "./service.ts";
+import { onStopSignal } from "./signals.ts";
+
+/** How long to wait at shutdown for a storage that is still opening, in ms. */
+const OPENING_TIME = 1000;
+
+/** How serving ends, which differs between `start.ts` and `serve.ts`. */
+export interface Ending {
+  /** Stops listening. Resolves once all responses are sent; `drained` does once all are made. */
+  stopListening(drained: Promise<void>): Promise<void>;
+  /** Called once the storage is closed, as the last step. */
+  awaitOthers?(): Promise<void>;
+}
+
+/**
+ * Prepares a service, whose requests wait until it is open. From now on the first SIGTERM, SIGINT
+ * or SIGHUP ends the process in order and with 0, and the second one at once with 1.
+ *
+ * @throws {Error} if nobody could ever get a key.
+ */
+export function prepareService(
+  config: Config,
+  { stopListening, awaitOthers }: Ending,
+) {
+  const isTerminal = process.stderr.isTTY === true;
+  const { database, fixedKeys, shutdownDelay, shutdownTimeout } = config;
+  if (database.kind === "memory" && fixedKeys === undefined && !isTerminal) {
+    throw new Error(
+      "Cannot start: with memory: issued keys are lost when the server ends, and the first one is shown only on a terminal. Set PETSTORE_API_KEYS",
+    );
+  }
+  /** Resolves once the service is open; never settles if that fails. */
+  const opening = Promise.withResolvers<OpenService>();
+  /** Unset until the service is open; a signal may come earlier. */
+  let service: OpenService | undefined;
+  let isStopping = false;
+
+  onStopSignal((signal) => {
+    if (isStopping) process.exit(1);
+    standardError.write(
+      `${signal}: finishing the requests in flight; send it again to exit at once\n`,
+    );
+    stop(signal);
+  });
+
+  /** Ends the process in order; may be called more than once. */
+  function stop(signal?: string): void {
+    if (isStopping) return;
+    isStopping = true;
+    end(signal).catch(reportAndExit);
+  }
+
+  async function end(signal?: string): Promise<void> {
+    // Load balancers need time to notice, people at a terminal do not. Without a delay it drains at
+    // once: `deno serve` cuts bodies short as soon as the signal comes, and only while it drains
+    // are these answered with 503.
+    if (signal !== "SIGINT" && service !== undefined && shutdownDelay > 0) {
+      service.leave();
+      await delay(shutdownDelay);
+    }
+    try {
+      const late = delay(shutdownTimeout, "late");
+      if (await Promise.race([finish(), late]) === "late") {
+        standardError.write(
+          `Some requests did not finish within ${shutdownTimeout} ms\n`,
+        );
+      }
+    } finally {
+      await service?.close();
+      await awaitOthers?.();
+    }
+    await flushOutput();
+    process.exit(0);
+  }
+
+  /** Stops listening, and waits for the requests in flight. */
+  async function finish(): Promise<void> {
+    // A storage that is still opening must be closed too, or SQLite's log stays. PostgreSQL may
+    // take longer than this waits.
+    await Promise.race([opening.promise, delay(OPENING_TIME)]);
+    if (service !== undefined) await stopListening(service.drain());
+  }
+
+  /** Makes a part of the service, whose requests wait until it is open. */
+  function onceOpen(part: "answer" | "admin"): Service {
+    return (...call) =>
+      service?.[part](...call) ??
+        opening.promise.then((opened) => opened[part](...call));
+  }
+
+  return {
+    /** Answers requests. */
+    answer: onceOpen("answer"),
+    /** Answers only requests for the probes and metrics. */
+    admin: onceOpen("admin"),
+    stop,
+    /**
+     * Opens the service. Rejects if that fails, unless it was told to stop and the process ends
+     * anyway: then it returns false.
+     */
+    async open(): Promise<boolean> {
+      try {
+        service = await openService(config);
+        opening.resolve(service);
+        await service.pageProblem; // before the permission to read its files is given back
+        return true;
+      } catch (cause) {
+        if (isStopping) return false;
+        throw cause;
+      }
+    },
+    /** Tells people where it listens, once it is open. Call it at most once. */
+    async greet(address: Parameters<typeof greet>[0]): Promise<void> {
+      const { fixedKeysFrom } = config;
+      const opened = await opening.promise;
+      if (isStopping) return;
+      await greet(address, { ...opened, fixedKeysFrom, isTerminal });
+    },
+  };
+}

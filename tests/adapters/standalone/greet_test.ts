@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import test, { type TestContext } from "node:test";
+import type { PetDatabase } from "../../../adapters/storage/pet_database.ts";
+import { PROGRAM } from "../../../adapters/standalone/command_line.ts";
+import { readConfig } from "../../../adapters/standalone/config.ts";
+import { greet } from "../../../adapters/standalone/greet.ts";
+import { standardError } from "../../../adapters/standalone/output.ts";
+import { openService } from "../../../adapters/standalone/service.ts";
+import { run } from "../../support/process.ts";
+import { atEnd } from "../../support/at_end.ts";
+import { memoryStorage, StorageError } from "../../../mod.ts";
+
+const ADDRESS = { hostname: "127.0.0.1", port: 8000 };
+
+/** Opens a service whose keys are issued, and returns the greeting on a terminal. */
+async function open(
+  t: TestContext,
+  storage: PetDatabase = memoryStorage(),
+  settings: Readonly<Record<string, string>> = {},
+): Promise<() => Promise<void>> {
+  const config = readConfig({ DATABASE_URL: "memory:", ...settings });
+  const service = await openService(config, async () => storage);
+  atEnd(t, () => service.close());
+  const situation = { ...service, fixedKeysFrom: undefined, isTerminal: true };
+  return () => greet(ADDRESS, situation);
+}
+
+test("greet says that it cannot issue the first key, and how to issue one", async (t) => {
+  let reason = new Error("a mistake");
+  const storage = memoryStorage();
+  const insertFirst = () => Promise.reject(reason);
+  const apiKeys = { ...storage.apiKeys, insertFirst };
+  const greeting = await open(t, { ...storage, apiKeys });
+  const told: string[] = [];
+  const write = async (text: string) => void told.push(text);
+  t.mock.method(standardError, "write", write);
+  await assert.rejects(greeting, /a mistake/);
+  reason = new StorageError("unavailable", "locked");
+  await greeting();
+  assert.equal(
+    told.at(-1),
+    `No API key could be issued: locked\nTo issue one, run: ${PROGRAM} keys issue NAME\n` +
+      "The pet store listens at http://127.0.0.1:8000/v1/pets\n",
+  );
+});
+
+test("greet issues no key, which is shown once, while nothing can be written", async (t) => {
+  const storage = memoryStorage();
+  const greeting = await open(t, storage);
+  const written = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  t.mock.method(standardError, "write", () => {
+    begun.resolve();
+    return written.promise;
+  });
+  const greeted = greeting();
+  await begun.promise;
+  await new Promise(setImmediate);
+  assert.deepEqual(await storage.apiKeys.list(), []);
+  written.resolve();
+  await greeted;
+  assert.equal((await storage.apiKeys.list()).length, 1);
+});
+
+test("the commands that greet prints take any base address literally in a shell", async (t) => {
+  const baseUrl = "/it's/$(id)/!x/v1";
+  const greeting = await open(t, undefined, { BASE_URL: baseUrl });
+  let told = "";
+  const write = async (text: string) => void (told += text);
+  t.mock.method(standardError, "write", write);
+  await greeting();
+  const commands = told.match(/(?<=^ {4})curl .*/gm) ?? [];
+  assert.equal(commands.length, 2);
+  for (const command of commands) {
+    const [address = ""] = /\S+$/.exec(command) ?? [];
+    const { stdout } = await run(["sh", "-c", `printf %s ${address}`]);
+    assert.equal(stdout, `http://127.0.0.1:8000${baseUrl}/pets`);
+  }
+});
