@@ -55,17 +55,12 @@ export async function runSandbox(args: readonly string[]): Promise<void> {
   if (positionals.length > 0) {
     throw new UsageError(`sandbox takes only options, not ${positionals[0]}`);
   }
-  const number = (name: string, max = 999_999_999) =>
-    check(`--${name}`, () => readInteger(`${values[name]}`, max), UsageError);
+  const number = (name: "port" | "delay" | "max-pets", max = 999_999_999) =>
+    check(`--${name}`, () => readInteger(values[name], max), UsageError);
   const port = number("port", 65_535);
-  const names = values.name as unknown as readonly string[]; // it is `multiple`
+  const { key, name: names, pets: file } = values;
   check("--name", () => checkHosts(names), UsageError);
-  const hostname = check(
-    "--host",
-    () => readHost(`${values.host}`),
-    UsageError,
-  );
-  const [key, file] = [`${values.key}`, `${values.pets}`];
+  const hostname = check("--host", () => readHost(values.host), UsageError);
   const [delay, maxPets] = [number("delay"), number("max-pets")];
   check("--key", () => apiKeys([key]), UsageError);
   const store = check(`--pets ${file}`, () => {

@@ -17,40 +17,22 @@ export class UsageError extends Error {
  *
  * @throws {UsageError} if an option is unknown, lacks its value, or takes none.
  */
-export function parseArguments(
+export function parseArguments<const T extends ParseArgsOptionsConfig>(
   args: readonly string[],
-  options: ParseArgsOptionsConfig,
+  options: T,
 ) {
-  const all: ParseArgsOptionsConfig = {
-    ...options,
-    help: { type: "boolean", short: "h" },
-  };
-  // Not strict, because the error messages would be the runtime's.
-  const { tokens, values, positionals } = parseArgs({
-    args: [...args],
-    options: all,
-    strict: false,
-    tokens: true,
-  });
-  for (const token of tokens) {
-    if (token.kind !== "option") continue;
-    const { rawName: name, value, inlineValue } = token;
-    const type = Object.hasOwn(all, token.name) && all[token.name]?.type;
-    if (type === false) {
-      const known = Object.keys(all).map((name) => `--${name}`).join(", ");
-      throw new UsageError(`Unknown option ${name}: the options are ${known}`);
-    }
-    if (type === "boolean" && value !== undefined) {
-      throw new UsageError(`${name} takes no value`);
-    }
-    // `--port --host` lacks a value; `--port=--host` has one.
-    if (
-      type === "string" && (!value || !inlineValue && value.startsWith("-"))
-    ) {
-      throw new UsageError(`${name} needs a value`);
-    }
+  const help = { type: "boolean", short: "h" } as const;
+  const config = { options: { ...options, help }, allowPositionals: true };
+  try {
+    const parsed = parseArgs({ ...config, args: [...args] });
+    const empty = Object.entries(parsed.values).find(([, text]) => text === "");
+    if (empty !== undefined) throw new Error(`Option '--${empty[0]}' is empty`);
+    return parsed;
+  } catch (cause) {
+    // No command takes a positional argument that starts with a "-".
+    const { message } = cause as Error;
+    throw new UsageError(message.replace(/\. To specify a positional.*/, ""));
   }
-  return { values: values as Record<string, string | boolean>, positionals };
 }
 
 /**

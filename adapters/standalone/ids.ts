@@ -33,7 +33,7 @@ export async function runIds(args: readonly string[]): Promise<void> {
   if (values.help || args.length === 0) {
     return void process.stdout.write(HELP);
   }
-  if (typeof values.from !== "string" || positionals.length > 0) {
+  if (values.from === undefined || positionals.length > 0) {
     throw new UsageError("ids takes one option: --from N");
   }
   const from = parsePetId(values.from);

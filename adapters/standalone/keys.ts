@@ -59,9 +59,9 @@ export async function runKeys(args: readonly string[]): Promise<void> {
     return void process.stdout.write(HELP);
   }
   const { expires } = values;
-  const days = typeof expires === "string"
-    ? check("--expires", () => readDays(expires), UsageError)
-    : undefined;
+  const days = expires === undefined
+    ? undefined
+    : check("--expires", () => readDays(expires), UsageError);
   const act = await readAction(positionals, days);
   const isIssue = positionals[0] === "issue";
   if (days !== undefined && !isIssue) {

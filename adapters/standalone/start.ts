@@ -37,12 +37,12 @@ export async function runStart(args: readonly string[]): Promise<void> {
 
   const config = readConfig(process.env);
   const options = {
-    hostname: typeof host === "string"
-      ? check("--host", () => readHost(host), UsageError)
-      : config.host,
-    port: typeof port === "string"
-      ? check("--port", () => readPort(port), UsageError)
-      : config.port,
+    hostname: host === undefined
+      ? config.host
+      : check("--host", () => readHost(host), UsageError),
+    port: port === undefined
+      ? config.port
+      : check("--port", () => readPort(port), UsageError),
     onError: (error: unknown) => logFault(error),
     // Bun's own 413 has no body, so its limit is above that of the service, whose 413 has one.
     ..."Bun" in globalThis &&
