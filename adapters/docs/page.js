@@ -41,7 +41,7 @@ async function start() {
     if (!response.ok) throw new Error(`the answer is ${response.status}`);
     const text = await response.text();
     const spec = JSON.parse(text, JSON.rawJSON && exactExamples);
-    mendMarkup(reference);
+    correctMarkup(reference);
     show(spec, address, openStore(reference));
   } catch (cause) {
     reference.className = "failed";
@@ -50,7 +50,7 @@ async function start() {
 }
 
 /** Sets the attributes and fixes heading levels, again whenever Swagger UI draws something. */
-function mendMarkup(reference) {
+function correctMarkup(reference) {
   new MutationObserver(() => {
     for (const [selector, attribute] of ATTRIBUTES) {
       for (const element of reference.querySelectorAll(selector)) {

@@ -66,20 +66,17 @@ export function createPage(options: DocsOptions) {
       .replaceAll("__rememberKey__", `${rememberKey === true}`);
     return new TextEncoder().encode(text);
   }
-  const contents = [
-    ...[...new Set([path, alias])].map((page) =>
-      [page, content(HTML, () => html(page))] as const
-    ),
-    ...FILES.map(([name, mediaType, specifier]) =>
-      [
-        `${path}/${name}`,
-        content(mediaType, () => read(specifier)),
-      ] as const
-    ),
-  ];
+  /** By path. */
+  const contents = new Map<string, StaticContent>();
+  for (const page of [path, alias]) {
+    contents.set(page, content(HTML, () => html(page)));
+  }
+  for (const [name, mediaType, specifier] of FILES) {
+    contents.set(`${path}/${name}`, content(mediaType, () => read(specifier)));
+  }
   return {
     /** The page and its files, which need no key. Each reads its file on the first request. */
-    endpoints: contents.map(([path, show]): Endpoint => ({
+    endpoints: Array.from(contents, ([path, show]): Endpoint => ({
       method: "GET",
       path,
       isPublic: true,
@@ -88,7 +85,7 @@ export function createPage(options: DocsOptions) {
     /** Reads all files now. Rejects if one cannot be read. */
     async load(): Promise<void> {
       const request = new Request(`http://localhost${path}`);
-      await Promise.all(contents.map(([, show]) => show(request)));
+      await Promise.all(contents.values().map((show) => show(request)));
     },
   };
 }

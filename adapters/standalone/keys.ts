@@ -36,7 +36,15 @@ DATABASE_URL says where the keys are kept (sqlite:petstore.db), as it does for s
 names that database.
 `;
 
-const HEAD = ["ID", "CREATED", "LAST USED", "EXPIRES", "REVOKED", "NAME"];
+/** The columns of a list: their titles, widths and cells. */
+const COLUMNS: readonly [string, number, (key: ApiKeyRecord) => string][] = [
+  ["ID", 5, ({ id }) => `${id}`],
+  ["CREATED", 20, ({ created }) => time(created)],
+  ["LAST USED", 10, ({ lastUsed }) => lastUsed ? day(lastUsed) : "-"],
+  ["EXPIRES", 20, ({ expires }) => time(expires)],
+  ["REVOKED", 20, ({ revoked }) => time(revoked)],
+  ["NAME", 0, ({ name }) => name],
+];
 const DAY = 86_400_000;
 
 /** Performs an action, and returns what to print: JSON, text, or the key that was issued. */
@@ -70,7 +78,8 @@ export async function runKeys(args: readonly string[]): Promise<void> {
   if (values.quiet && (values.json || !isIssue)) {
     throw new UsageError("--quiet is for keys issue, without --json");
   }
-  const { database } = readConfig(process.env);
+  const config = readConfig(process.env);
+  const { database } = config;
   if (database.kind === "memory") {
     throw new Error(
       "Cannot use keys: DATABASE_URL is memory:, whose keys are lost when the server ends. Set PETSTORE_API_KEYS instead",
@@ -83,7 +92,7 @@ export async function runKeys(args: readonly string[]): Promise<void> {
       `Cannot find a database at ${name}: set DATABASE_URL, or start the server`,
     );
   }
-  const storage = await openStorage(database);
+  const storage = await openStorage(config);
   const title = isNew ? "Made a new database" : "Database";
   if (!values.quiet) process.stderr.write(printable(`${title}: ${name}\n`));
   const done = await act(issuedKeys(storage.apiKeys))
@@ -192,20 +201,12 @@ function toJson(record: ApiKeyRecord): Readonly<Record<string, unknown>> {
 }
 
 function table(records: readonly ApiKeyRecord[]): string {
-  const rows = records.map(
-    ({ id, created, lastUsed, expires, revoked, name }) => [
-      `${id}`,
-      time(created),
-      lastUsed === undefined ? "-" : day(lastUsed),
-      time(expires),
-      time(revoked),
-      name,
-    ],
-  );
-  const widths = [5, 20, 10, 20, 20, 0];
-  return [HEAD, ...rows].map((row) =>
-    row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(" ") + "\n"
-  ).join("");
+  const rows = [
+    COLUMNS.map(([title]) => title),
+    ...records.map((record) => COLUMNS.map(([, , cell]) => cell(record))),
+  ];
+  const pad = (cell: string, i: number) => cell.padEnd(COLUMNS[i]?.[1] ?? 0);
+  return rows.map((row) => `${row.map(pad).join(" ")}\n`).join("");
 }
 
 /** A time to the second, and a day. */

@@ -9,15 +9,15 @@ import {
   type PostgresAddress,
 } from "../storage/postgres/address.ts";
 import type { Access, Transfer } from "../storage/transfer.ts";
-import type { Database, LastingDatabase } from "./config.ts";
+import type { Config, Database, LastingDatabase } from "./config.ts";
 import { writeLine } from "./log.ts";
 import { standardError } from "./output.ts";
 
-/** Opens a database; `options` are those that every storage has. */
+/** Opens the database that the configuration names. */
 export async function openStorage(
-  database: Database,
-  options: { readonly idempotencyRetention?: number } = {},
+  { database, idempotencyRetention }: Config,
 ): Promise<PetDatabase & { readonly pool?: () => PoolCounts }> {
+  const options = { idempotencyRetention };
   switch (database.kind) {
     case "memory":
       return (await import("../storage/memory/mod.ts")).memoryStorage(options);

@@ -29,11 +29,9 @@ function readDescriptors() {
 /** The metrics as text. */
 export function processMetrics(): string {
   const { user, system } = process.cpuUsage(); // in µs
-  const runtime = "Deno" in globalThis
-    ? "deno"
-    : "Bun" in globalThis
-    ? "bun"
-    : "node";
+  // Deno and Bun name a version of Node too.
+  const runtime = (["deno", "bun"] as const)
+    .find((name) => name in process.versions) ?? "node";
   const version = process.versions[runtime];
   const text =
     `# HELP process_cpu_seconds_total Processor time used, in seconds.

@@ -37,14 +37,10 @@ async function prepareWorker(): Promise<ServedModule> {
   }
   const config = readConfig(process.env);
   if (config.shutdownDelay > 0) {
-    throw new Error(
-      "Cannot read SHUTDOWN_DELAY: deno serve stops listening at once. Unset it, or use main.ts start",
-    );
+    throw refusal("SHUTDOWN_DELAY", "deno serve stops listening at once");
   }
   if (config.admin !== undefined) {
-    throw new Error(
-      "Cannot read ADMIN_PORT: deno serve listens on one port. Unset it, or use main.ts start",
-    );
+    throw refusal("ADMIN_PORT", "deno serve listens on one port");
   }
   const workers = joinWorkers();
   /** Responses that have not been sent: they would be lost if the process ended. */
@@ -83,6 +79,12 @@ async function prepareWorker(): Promise<ServedModule> {
       service.greet({ hostname, port }).catch(reportAndExit);
     },
   };
+}
+
+function refusal(setting: string, reason: string): Error {
+  return new Error(
+    `Cannot read ${setting}: ${reason}. Unset it, or use main.ts start`,
+  );
 }
 
 /** The server of one worker. */

@@ -28,9 +28,8 @@ export type OpenService = Awaited<ReturnType<typeof openService>>;
 
 /** Opens the storage and builds the service on it. */
 export async function openService(config: Config, open = openStorage) {
-  const { database, fixedKeys, idempotencyRetention, rateLimit } = config;
-  const { baseUrl, cors, maxBodyBytes, proxies } = config;
-  const storage = await open(database, { idempotencyRetention });
+  const { database, fixedKeys, cors, rateLimit, proxies } = config;
+  const storage = await open(config);
   let isClosed = false;
   const issued = issuedKeys(storage.apiKeys, {
     // After `close()` recording the use of a key may fail, which is not a fault.
@@ -45,8 +44,8 @@ export async function openService(config: Config, open = openStorage) {
   const options = readHandlerOptions({
     storage: metrics?.watch(storage) ?? storage,
     keys: fixedKeys === undefined ? issued : anyOf(apiKeys(fixedKeys), issued),
-    baseUrl,
-    maxBodyBytes,
+    baseUrl: config.baseUrl,
+    maxBodyBytes: config.maxBodyBytes,
     ...rateLimit && { rateLimit: createRateLimiter("key", rateLimit) },
     onError: () => {}, // the log layer reads the cause from the answer
   });
