@@ -20,6 +20,15 @@ export async function until(
   }
 }
 
+/**
+ * Returns a promise that is awaited later. If it is rejected before, that does not end the file of
+ * the test, as an unhandled rejection does.
+ */
+export function awaitedLater<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
+}
+
 /** Resolves in another task. */
 export function nextTask(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));

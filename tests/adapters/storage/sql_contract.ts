@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { PetDatabase } from "../../../adapters/storage/pet_database.ts";
+import { INT64_MAX } from "../../../core/json.ts";
 import type { PageRequest } from "../../../core/pets/page.ts";
 import { type Pet, PET_STATUSES, petId } from "../../../core/pets/pet.ts";
 import type { Open } from "./database_contract.ts";
@@ -29,6 +30,8 @@ export interface Dialect {
   readonly lastId: (id: bigint) => string;
   /** Gives the pet 5 a status that does not exist. */
   readonly impossible: string;
+  /** The error of a create when no ids are left: no fault that may pass. */
+  readonly noIds: RegExp;
 }
 
 export const SQLITE: Dialect = {
@@ -37,6 +40,7 @@ export const SQLITE: Dialect = {
   lastId: (id) => `INSERT INTO sqlite_sequence VALUES ('pets', ${id})`,
   impossible:
     "PRAGMA ignore_check_constraints = ON;\nUPDATE pets SET status = 7 WHERE id = 5",
+  noIds: /^Error: Cannot create pet: no ids are left$/,
 };
 
 /** Registers the tests. */
@@ -46,7 +50,7 @@ export function sqlContract(
     check: (t: TestContext) => Promise<void>,
   ) => unknown,
   newDatabase: () => Promise<Database>,
-  { noTom, lastId, impossible }: Dialect,
+  { noTom, lastId, impossible, noIds }: Dialect,
 ): void {
   function it(
     promise: string,
@@ -79,6 +83,15 @@ export function sqlContract(
       const page = await storage.list({ limit: 1, after: id - 1n });
       assert.deepEqual(page.pets, [pet]);
     }
+  });
+
+  it("says that no ids are left", async ({ open, sql }) => {
+    const storage = await open();
+    await sql(lastId(INT64_MAX - 1n));
+    const last = await storage.create(REX);
+    assert.equal(last.id, INT64_MAX);
+    await assert.rejects(storage.create(REX), noIds);
+    assert.deepEqual((await storage.list({ limit: 9 })).pets, [last]);
   });
 
   it(

@@ -11,7 +11,6 @@ import {
 import { findRuntime, skipping } from "../../support/runtime.ts";
 import { startMain } from "../../support/standalone.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
-import { runSql } from "../../support/postgres/sql.ts";
 
 /** It is measured again up to so many times, because other programs may use this machine. */
 const TRIES = 10;
@@ -97,22 +96,18 @@ test(
 );
 
 for (const ms of [20, 200]) {
-  postgres.it(
+  postgres.onDatabase(
     `a server adds at least 80 % at twice its load if a commit takes ${ms} ms`,
-    options,
-    async (t) => {
-      const { url, open } = await postgres.database(t);
-      await (await open(url)).close();
-      await runSql(
-        url,
-        `create function wait() returns trigger language plpgsql as
+    async ({ t, url, open, sql }) => {
+      await (await open()).close();
+      await sql(`create function wait() returns trigger language plpgsql as
         $$ begin perform pg_sleep(${ms / 1000}); return null; end $$;
       create trigger wait after insert on pets
-        for each statement execute function wait()`,
-      );
+        for each statement execute function wait()`);
       // With 20 ms the processor may be what limits it, and the sockets are the queue.
       await assertGoodput(await start(t, url), 600, ms === 200);
     },
+    options,
   );
 }
 

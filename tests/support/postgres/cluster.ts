@@ -196,6 +196,27 @@ function isReady(pidFile: string, pid: number): boolean {
   }
 }
 
+/**
+ * Changes a setting of a running server. Resolves once all its processes have read it: it is told
+ * to, and reads it some time later.
+ */
+export async function changeSetting(
+  cluster: Cluster,
+  name: string,
+  value: string,
+): Promise<void> {
+  // In two texts: ALTER SYSTEM refuses to run in a transaction.
+  await cluster.query(`alter system set ${name} = '${value}'`);
+  await cluster.query("select pg_reload_conf()");
+  await until(`${name} is set`, async () => {
+    const [row] = await cluster.query(`show ${name}`);
+    return row?.[name] === value;
+  });
+  // Whether commits wait for standbys is for the process that writes checkpoints to note. It reads
+  // its settings before it begins one (PostgreSQL's src/backend/postmaster/checkpointer.c).
+  await cluster.query("checkpoint");
+}
+
 // ---- TLS ----
 
 /** `false`, or why certificates, which the `openssl` command makes, are not available. */
@@ -235,14 +256,8 @@ export async function enableTls(cluster: Cluster): Promise<string> {
   );
   serverAccount().give(key);
 
-  await cluster.query(`alter system set ssl_cert_file = '${certificate}'`);
-  await cluster.query(`alter system set ssl_key_file = '${key}'`);
-  await cluster.query("alter system set ssl = on");
-  await cluster.query("select pg_reload_conf()");
-  const url = `${cluster.url("postgres")}?sslmode=no-verify`;
-  await until(
-    "the server takes TLS connections",
-    () => runSql(url, "select").then(() => true, () => false),
-  );
+  await changeSetting(cluster, "ssl_cert_file", certificate);
+  await changeSetting(cluster, "ssl_key_file", key);
+  await changeSetting(cluster, "ssl", "on");
   return authority;
 }

@@ -1,16 +1,29 @@
 /** Databases for the tests that do not need their own server. */
 
 import process from "node:process";
-import { after, type test, type TestContext } from "node:test";
+import {
+  after,
+  type test,
+  type TestContext,
+  type TestOptions,
+} from "node:test";
+import type { Client } from "pg";
 import {
   type PetDatabase,
   postgresStorage,
+  type PostgresStorageOptions,
 } from "../../../adapters/storage/postgres/mod.ts";
 import { atEnd } from "../at_end.ts";
 import { skipping, testUnless } from "../runtime.ts";
 import { findBinaries } from "./binaries.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
-import { createDatabase, dropDatabase, runSql } from "./sql.ts";
+import {
+  connect,
+  createDatabase,
+  dropDatabase,
+  type Row,
+  runSql,
+} from "./sql.ts";
 
 /** A server that the tests of a file share. */
 export interface SharedPostgres {
@@ -23,11 +36,27 @@ export interface SharedPostgres {
   readonly emptyDatabase: () => Promise<string>;
   /** `test` of `node:test`, or `test.skip`. */
   readonly it: typeof test.skip;
-  /** Empties one database for a test, and opens storages there, which are closed at its end. */
-  readonly database: (t: TestContext) => Promise<{
-    readonly url: string;
-    readonly open: typeof postgresStorage;
-  }>;
+  /** Registers a test on that database, or skips it. */
+  readonly onDatabase: (
+    title: string,
+    check: (database: Database) => Promise<void>,
+    options?: TestOptions,
+  ) => void;
+}
+
+/** The database of a test. What is opened is closed after the test. */
+export interface Database {
+  readonly t: TestContext;
+  readonly url: string;
+  /** Opens a storage there, or at another address. */
+  readonly open: (
+    address?: string,
+    options?: PostgresStorageOptions,
+  ) => Promise<PetDatabase>;
+  /** Runs SQL on a connection of its own, and returns the rows. */
+  readonly sql: (text: string) => Promise<readonly Row[]>;
+  /** Opens a connection, for a transaction that stays open. */
+  readonly connect: () => Promise<Client>;
 }
 
 /**
@@ -59,18 +88,21 @@ export async function sharedPostgres(): Promise<SharedPostgres> {
     return url;
   }
 
-  const database: SharedPostgres["database"] = async (t) => {
-    const opened: PetDatabase[] = [];
-    atEnd(t, () => Promise.all(opened.map((storage) => storage.close())));
-    return {
-      url: await emptyDatabase(),
-      async open(...args) {
-        const storage = await postgresStorage(...args);
-        opened.push(storage);
-        return storage;
-      },
-    };
-  };
+  const onDatabase: SharedPostgres["onDatabase"] = (title, check, options) =>
+    void testUnless(skip)(title, options, async (t) => {
+      const url = await emptyDatabase();
+      await check({
+        t,
+        url,
+        async open(address = url, options = {}) {
+          const storage = await postgresStorage(address, options);
+          atEnd(t, () => storage.close());
+          return storage;
+        },
+        sql: (text) => runSql(url, text),
+        connect: () => connect(t, url),
+      });
+    });
 
-  return { skip, emptyDatabase, it: testUnless(skip), database };
+  return { skip, emptyDatabase, it: testUnless(skip), onDatabase };
 }

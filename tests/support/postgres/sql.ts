@@ -1,7 +1,9 @@
-/** Single statements, each on its own connection, and new databases. */
+/** Single statements, each on its own connection, connections that stay open, and new databases. */
 
 import { randomUUID } from "node:crypto";
+import type { TestContext } from "node:test";
 import { Client } from "pg";
+import { atEnd } from "../at_end.ts";
 
 /** A row, by names of columns. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -28,6 +30,15 @@ export async function runSql(
   } finally {
     await client.end();
   }
+}
+
+/** Opens a connection, for transactions that stay open; it is closed after the test. */
+export async function connect(t: TestContext, url: string): Promise<Client> {
+  const client = new Client({ connectionString: url });
+  client.on("error", () => {}); // its server may end first
+  atEnd(t, () => client.end());
+  await client.connect();
+  return client;
 }
 
 /** The URL of a new and empty database, in UTF-8, on the server of a URL. */

@@ -9,7 +9,12 @@ import { freePort } from "../process.ts";
 import { skipping } from "../runtime.ts";
 import { until } from "../time.ts";
 import { findBinaries, requireBinaries } from "./binaries.ts";
-import { type Cluster, type ClusterOptions, startCluster } from "./cluster.ts";
+import {
+  changeSetting,
+  type Cluster,
+  type ClusterOptions,
+  startCluster,
+} from "./cluster.ts";
 import {
   guardedFolder,
   isAlive,
@@ -114,11 +119,11 @@ export async function startStandby(primary: Cluster): Promise<Standby> {
     [name],
   );
   const names = [name, ...all.map(({ name }) => name)];
-  // In two texts: ALTER SYSTEM refuses to run in a transaction.
-  await primary.query(
-    `alter system set synchronous_standby_names = 'ANY 1 (${names})'`,
+  await changeSetting(
+    primary,
+    "synchronous_standby_names",
+    `ANY 1 (${names.join(", ")})`,
   );
-  await primary.query("select pg_reload_conf()");
   await until("the standby streams", async () => {
     const [row] = await primary.query(
       "select state, sync_state from pg_stat_replication where application_name = $1",
@@ -129,33 +134,14 @@ export async function startStandby(primary: Cluster): Promise<Standby> {
   return promotable(standby);
 }
 
-/**
- * Makes a server wait for a standby that does not exist. Resolves once its commits do: the server
- * reads its settings again some time after it is told to.
- */
-export async function loseStandby(cluster: Cluster): Promise<void> {
-  const waiting = "from pg_stat_activity where wait_event = 'SyncRep'";
-  // In two texts: ALTER SYSTEM refuses to run in a transaction.
-  await cluster.query("alter system set synchronous_standby_names = 'gone'");
-  await cluster.query("select pg_reload_conf()");
-  let isWaiting = false;
-  const committing = (async () => {
-    while (!isWaiting) {
-      await cluster.query("select pg_logical_emit_message(true, '', '')");
-    }
-  })();
-  await until("a commit waits for the standby", async () => {
-    isWaiting = (await cluster.query(`select ${waiting}`)).length > 0;
-    return isWaiting;
-  });
-  await cluster.query(`select pg_cancel_backend(pid) ${waiting}`);
-  await committing;
+/** Makes the commits of a server wait for a standby that does not exist. */
+export function loseStandby(cluster: Cluster): Promise<void> {
+  return changeSetting(cluster, "synchronous_standby_names", "gone");
 }
 
 /** Ends {@linkcode loseStandby}. */
-export async function forgetStandby(cluster: Cluster): Promise<void> {
-  await cluster.query("alter system reset synchronous_standby_names");
-  await cluster.query("select pg_reload_conf()");
+export function forgetStandby(cluster: Cluster): Promise<void> {
+  return changeSetting(cluster, "synchronous_standby_names", "");
 }
 
 // ---- PgBouncer, as hosts of PostgreSQL put it in front of a server ----

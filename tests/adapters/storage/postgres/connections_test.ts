@@ -1,44 +1,47 @@
 import assert from "node:assert/strict";
-import { createServer, type Socket } from "node:net";
+import { createServer } from "node:net";
 import process from "node:process";
-import { after, test, type TestContext } from "node:test";
+import { test, type TestContext } from "node:test";
 import { inspect } from "node:util";
 
-import pg from "pg";
+import type pg from "pg";
 import { clientsOf } from "../../../../adapters/storage/postgres/client.ts";
 import { postgresStorage } from "../../../../adapters/storage/postgres/mod.ts";
 import { petId } from "../../../../core/pets/pet.ts";
 import type { StorageError } from "../../../../core/pets/pet_storage.ts";
+import { atEnd } from "../../../support/at_end.ts";
 import { freePort } from "../../../support/process.ts";
 import { listenOn } from "../../../support/server.ts";
-import { type Line, openLine } from "../../../lab/faults/line.ts";
-import { setTimeout as delay } from "node:timers/promises";
-import { sharedPostgres } from "../../../support/postgres/shared.ts";
-import { runSql } from "../../../support/postgres/sql.ts";
+import { openLine } from "../../../lab/faults/line.ts";
+import {
+  type Database,
+  sharedPostgres,
+} from "../../../support/postgres/shared.ts";
 import { key, REX } from "../../../support/pets.ts";
-import { until } from "../../../support/time.ts";
+import { awaitedLater, until } from "../../../support/time.ts";
 
-const { it, database } = await sharedPostgres();
-const lines: Line[] = [];
-after(() => Promise.all(lines.map((line) => line.close())));
+const { onDatabase: it } = await sharedPostgres();
 
 /** Opens a line to a server, and makes a URL of its database through the line. */
-async function detour(direct: string) {
+async function detour({ t, url: direct }: Database) {
   const url = new URL(direct);
   const server = { host: url.hostname, port: Number(url.port || 5432) };
   const line = await openLine(server.port, server.host);
-  lines.push(line);
+  atEnd(t, () => line.close());
   url.host = `127.0.0.1:${line.port}`;
   return { line, server, url };
 }
 
-it("postgresStorage sends a read again whose connection is lost", async (t) => {
-  const { url: direct, open } = await database(t);
-  const { line, server, url } = await detour(direct);
-  const storage = await open(url.href);
+it("postgresStorage sends a read again whose connection is lost", async (database) => {
+  const { line, server, url } = await detour(database);
+  const storage = await database.open(url.href);
   line.delay(2000);
-  const reading = storage.ping();
-  await delay(50);
+  const reading = awaitedLater(storage.ping());
+  const asked = `select from pg_stat_activity
+    where datname = current_database() and application_name = 'petstore'
+      and query like '%FROM pets%'`;
+  const isAsked = async () => (await database.sql(asked)).length > 0;
+  await until("the server is asked", isAsked);
   line.delay(0);
   line.leadTo(server.port);
   await reading;
@@ -61,12 +64,9 @@ it("postgresStorage sends a read again whose connection is lost", async (t) => {
   }
 });
 
-it("postgresStorage sends a read once more if it fails, or it is asked to", async (t) => {
-  const { url, open } = await database(t);
-  const { id } = await (await open(url)).create(REX);
-  await runSql(
-    url,
-    `create sequence calls;
+it("postgresStorage sends a read once more if it fails, or it is asked to", async ({ url, open, sql }) => {
+  const { id } = await (await open()).create(REX);
+  await sql(`create sequence calls;
     create function fails() returns boolean language plpgsql as $$ begin
       if nextval('calls') % 2 = 1 then
         raise exception 'fails' using errcode = current_setting('test.code');
@@ -74,8 +74,7 @@ it("postgresStorage sends a read once more if it fails, or it is asked to", asyn
       return true;
     end $$;
     alter table pets rename to stored;
-    create view pets as select * from stored where fails()`,
-  );
+    create view pets as select * from stored where fails()`);
   const withCode = (code: string) =>
     open(`${url}?options=-c%20test.code%3D${code}`);
   for (const code of ["40001", "40P01", "57P01", "08006"]) {
@@ -87,103 +86,52 @@ it("postgresStorage sends a read once more if it fails, or it is asked to", asyn
   await assert.rejects(reading, { kind: "unavailable", message: /fails$/ });
 });
 
-it("postgresStorage plans a prepared statement once, whatever the database is set to", async (t) => {
-  const { url, open } = await database(t);
-  const storage = await open(url);
+it("postgresStorage plans a prepared statement once, whatever the database is set to", async ({ open, sql }) => {
+  const storage = await open();
   await storage.create(REX);
-  await runSql(
-    url,
-    `create table seen (mode text);
+  await sql(`create table seen (mode text);
     create function see() returns boolean language sql as $$
       insert into seen values (current_setting('plan_cache_mode'));
       select true;
     $$;
     alter table pets rename to stored;
-    create view pets as select * from stored where see()`,
-  );
+    create view pets as select * from stored where see()`);
   await storage.list({ limit: 1 });
-  const rows = await runSql(url, "select mode from seen");
+  const rows = await sql("select mode from seen");
   assert.deepEqual(rows, [{ mode: "force_generic_plan" }]);
 });
 
-it("postgresStorage sends reads on other connections while some hang", async (t) => {
-  const { url, open } = await database(t);
+it("postgresStorage sends reads on other connections while some hang", async ({ url, open, sql, connect }) => {
   const patience = { connectTimeout: 20_000, queryTimeout: 20_000 };
   const storage = await open(url, patience);
   await Promise.all(Array.from({ length: 10 }, () => storage.ping()));
+  const locker = await connect();
+  await locker.query("begin; lock table pets");
   const reads: Promise<unknown>[] = [];
-  const locker = new pg.Client({ connectionString: url });
-  await locker.connect();
-  try {
-    await locker.query("begin; lock table pets");
-    // Those that come once the first has hung for a while have a statement of their own.
-    await until("two statements of each kind hang", async () => {
-      for (const read of [storage.get(petId(1n)), storage.list({ limit: 1 })]) {
-        reads.push(read.catch(() => {})); // it may wait too long
-      }
-      const rows = await runSql(
-        url,
-        `select query like '%id = %' as is_get from pg_stat_activity
-          where wait_event = 'relation' and datname = current_database()`,
-      );
-      const gets = rows.filter((row) => row.is_get).length;
-      return gets > 1 && rows.length - gets > 1;
-    });
-    await locker.query("commit");
-    await Promise.all(reads);
-  } finally {
-    await locker.end();
-  }
+  // Those that come once the first has hung for a while have a statement of their own.
+  await until("two statements of each kind hang", async () => {
+    for (const read of [storage.get(petId(1n)), storage.list({ limit: 1 })]) {
+      reads.push(read.catch(() => {})); // it may wait too long
+    }
+    const rows = await sql(`select query like '%id = %' as is_get
+      from pg_stat_activity
+      where wait_event = 'relation' and datname = current_database()`);
+    const gets = rows.filter((row) => row.is_get).length;
+    return gets > 1 && rows.length - gets > 1;
+  });
+  await locker.query("commit");
+  await Promise.all(reads);
 });
 
-it("a create that failed does not wait until other hosts were looked at", async (t) => {
-  const { url, open } = await database(t);
-  /** Connections to another host, which closes them at first, and later never answers. */
-  const silent: Socket[] = [];
-  let answers = true;
-  const server = createServer((socket) => {
-    if (answers) socket.destroy();
-    else silent.push(socket.on("error", () => {}));
-  });
-  const there = new URL(url);
-  const hosts = `${there.host},127.0.0.1:${await listenOn(t, server)}`;
-  const storage = await open(url.replace(there.host, hosts), {
-    connectTimeout: 20_000,
-    queryTimeout: 2000,
-  });
-  const locker = new pg.Client({ connectionString: url });
-  await locker.connect();
-  try {
-    answers = false;
-    await until("the other host is asked", async () => {
-      await storage.ping();
-      return silent.length > 0;
-    });
-    await locker.query("begin; lock table pets");
-    const creating = storage.create(REX).catch(({ kind }) => kind);
-    const late = delay(10_000, "it waits", { ref: false });
-    assert.equal(await Promise.race([creating, late]), "unavailable");
-    await locker.query("commit");
-    await storage.create(REX);
-  } finally {
-    await locker.end();
-    for (const socket of silent) socket.destroy();
-  }
-});
-
-it("a create is sent again if its connection was ended for being idle", async (t) => {
-  const { url, open } = await database(t);
-  const storage = await open(url);
+it("a create is sent again if its connection was ended for being idle", async ({ open, sql }) => {
+  const storage = await open();
   // Once, as the server does if idle_session_timeout passes just then.
-  await runSql(
-    url,
-    `create sequence calls;
+  await sql(`create sequence calls;
     create function idle() returns trigger language plpgsql as $$ begin
       if nextval('calls') = 1 then raise exception 'idle' using errcode = '57P05'; end if;
       return new;
     end $$;
-    create trigger idle before insert on pets execute function idle()`,
-  );
+    create trigger idle before insert on pets execute function idle()`);
   const created = await Promise.all([
     storage.create(REX),
     storage.create(REX, key(1)),
@@ -191,11 +139,10 @@ it("a create is sent again if its connection was ended for being idle", async (t
   assert.deepEqual((await storage.list({ limit: 9 })).pets, created);
 });
 
-it("postgresStorage goes on at the next server if several calls lose one together", async (t) => {
-  const { url: direct, open } = await database(t);
-  const { line, server, url } = await detour(direct);
+it("postgresStorage goes on at the next server if several calls lose one together", async (database) => {
+  const { line, server, url } = await detour(database);
   const hosts = `${url.host},${server.host}:${server.port}`;
-  const storage = await open(url.href.replace(url.host, hosts));
+  const storage = await database.open(url.href.replace(url.host, hosts));
   const ping = (times: number) =>
     Promise.all(Array.from({ length: times }, () => storage.ping()));
   await ping(10);
@@ -203,35 +150,34 @@ it("postgresStorage goes on at the next server if several calls lose one togethe
   await ping(4);
 });
 
-it("postgresStorage waits for a server that does not answer, but for no database", async (t) => {
-  const { url: direct, open } = await database(t);
-  const { line, server, url } = await detour(direct);
+it("postgresStorage waits for a server that does not answer, but for no database", async (database) => {
+  const { line, server, url } = await detour(database);
   line.leadTo(await freePort());
   setTimeout(() => line.leadTo(server.port), 100);
-  await open(url.href);
+  await database.open(url.href);
   url.pathname = "nowhere";
-  const opening = open(url.href, { openTimeout: 60_000 });
+  const opening = database.open(url.href, { openTimeout: 60_000 });
   await assert.rejects(opening, /database "nowhere" does not exist$/);
 });
 
-it("postgresStorage mistrusts all older connections once one does not answer", async (t) => {
-  const { url: direct, open } = await database(t);
-  const { line, url } = await detour(direct);
-  const storage = await open(url.href, { queryTimeout: 500 });
+it("postgresStorage mistrusts all older connections once one does not answer", async (database) => {
+  const { line, url } = await detour(database);
+  const storage = await database.open(url.href, { queryTimeout: 2000 });
   await Promise.all(Array.from({ length: 10 }, () => storage.ping()));
   // As if a firewall forgot them: they are lost without notice.
   line.cutOff();
   line.heal();
-  // The time of the read is up: it is not sent again.
-  const reading = assert.rejects(storage.ping(), {
-    kind: "unavailable",
-    message: /Query read timeout$/,
-  });
-  await assert.rejects(storage.create(REX), {
-    kind: "outcome_unknown",
-    message: /^Outcome unknown \(create pet at /,
-  });
-  await reading;
+  await Promise.all([
+    // The time of the read is up: it is not sent again.
+    assert.rejects(storage.ping(), {
+      kind: "unavailable",
+      message: /Query read timeout$/,
+    }),
+    assert.rejects(storage.create(REX), {
+      kind: "outcome_unknown",
+      message: /^Outcome unknown \(create pet at /,
+    }),
+  ]);
   assert.equal((await storage.create(REX)).name, "Rex");
 });
 
@@ -259,8 +205,7 @@ async function actingBefore(
   assert.ok(count > 0, word);
 }
 
-it("postgresStorage works if statements without a name are sent as a copy", async (t) => {
-  const { url } = await database(t);
+it("postgresStorage works if statements without a name are sent as a copy", async ({ t, url }) => {
   const { prototype } = driver;
   const query: (...args: unknown[]) => unknown = prototype.query;
   t.after(() => void (prototype.query = query as typeof prototype.query));
@@ -281,9 +226,8 @@ it("postgresStorage works if statements without a name are sent as a copy", asyn
   }
 });
 
-it("postgresStorage sends again what the driver could not send", async (t) => {
-  const { url, open } = await database(t);
-  const storage = await open(url);
+it("postgresStorage sends again what the driver could not send", async ({ open }) => {
+  const storage = await open();
   const ends = [
     ({ connection }: pg.Client) =>
       void connection.emit("error", new Error("read ECONNRESET")),
@@ -307,16 +251,12 @@ it("postgresStorage sends again what the driver could not send", async (t) => {
   assert.equal((await storage.apiKeys.list()).length, 6);
 });
 
-it("postgresStorage outlives the end of an idle connection, and reads on another", async (t) => {
-  const { url, open } = await database(t);
-  const storage = await open(url);
+it("postgresStorage outlives the end of an idle connection, and reads on another", async ({ open, sql }) => {
+  const storage = await open();
   const ends = [
     () =>
-      runSql(
-        url,
-        `select pg_terminate_backend(pid) from pg_stat_activity
-          where datname = current_database() and application_name = 'petstore'`,
-      ),
+      sql(`select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and application_name = 'petstore'`),
     // Deno 2.9 drops errors thrown while a socket is read; here the test would get them.
     ({ connection }: pg.Client) =>
       void connection.emit("error", new Error("read ECONNRESET")),
@@ -334,9 +274,8 @@ it("postgresStorage outlives the end of an idle connection, and reads on another
   }
 });
 
-it("postgresStorage adds a pet although another in its statement is unreadable", async (t) => {
-  const { url, open } = await database(t);
-  const storage = await open(url);
+it("postgresStorage adds a pet although another in its statement is unreadable", async ({ open }) => {
+  const storage = await open();
   const { id } = await storage.create(REX, key(1));
   const fail = () => {
     throw new Error("it fails");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { connect, createServer, type Socket } from "node:net";
-import { mock, test } from "node:test";
+import { connect as connectTo, createServer, type Socket } from "node:net";
+import { mock, test, type TestContext } from "node:test";
 import { setImmediate, setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
 import { hostInUse } from "../../../../adapters/storage/postgres/host_in_use.ts";
@@ -9,10 +9,14 @@ import {
   postgresStorage,
 } from "../../../../adapters/storage/postgres/mod.ts";
 import { petId } from "../../../../core/pets/pet.ts";
+import { atEnd } from "../../../support/at_end.ts";
 import type { Cluster } from "../../../support/postgres/cluster.ts";
-import { portOf } from "../../../support/process.ts";
-import { sharedPostgres } from "../../../support/postgres/shared.ts";
-import { runSql } from "../../../support/postgres/sql.ts";
+import {
+  type Database,
+  sharedPostgres,
+} from "../../../support/postgres/shared.ts";
+import { connect } from "../../../support/postgres/sql.ts";
+import { listenOn } from "../../../support/server.ts";
 import {
   loseStandby,
   ON_CLUSTER,
@@ -21,7 +25,7 @@ import {
   withCluster,
 } from "../../../support/postgres/test_cluster.ts";
 import { newPet, REX } from "../../../support/pets.ts";
-import { until } from "../../../support/time.ts";
+import { awaitedLater, until } from "../../../support/time.ts";
 
 /**
  * What hosts say: a timeline; 0 if it cannot be read; `null` if the host is read-only; nothing if
@@ -158,6 +162,7 @@ test("a new connection is used if it leads to the host in use, on no lower timel
 });
 
 interface Two {
+  readonly t: TestContext;
   /** An old primary on timeline 1, and a standby of it. */
   readonly old: Cluster;
   readonly standby: Standby;
@@ -172,44 +177,35 @@ function testTwo(title: string, work: (two: Two) => Promise<void>): void {
   test(
     title,
     ON_CLUSTER,
-    withCluster(async (old) => {
+    withCluster(async (old, t) => {
       await (await postgresStorage(old.url("postgres"))).close();
       await old.query(
         "insert into pets (name, category_id, status) values ('Rex', 1, 0)",
       );
       const standby = await startCopy(old);
       const hosts = [old, standby].map(({ port }) => `127.0.0.1:${port}`);
+      atEnd(t, () => standby.close());
       const moves: string[] = [];
-      const opened: PetDatabase[] = [];
-      try {
-        await work({
-          ...{ old, standby, moves },
-          async open() {
-            const storage = await postgresStorage(
-              `postgres://postgres@${hosts}/postgres`,
-              { queryTimeout: 2000, onMove: (message) => moves.push(message) },
-            );
-            opened.push(storage);
-            return storage;
-          },
-        });
-      } finally {
-        await Promise.all(opened.map((storage) => storage.close()));
-        await standby.close();
-      }
+      await work({
+        ...{ t, old, standby, moves },
+        async open() {
+          const storage = await postgresStorage(
+            `postgres://postgres@${hosts}/postgres`,
+            { queryTimeout: 2000, onMove: (message) => moves.push(message) },
+          );
+          atEnd(t, () => storage.close());
+          return storage;
+        },
+      });
     }),
   );
 }
 
-/** Locks a table for some ms, as an operator may; `unlocked` settles afterwards. */
-async function lock(cluster: Cluster, table: string, ms: number) {
-  const sleep = `pg_sleep(${ms / 1000})`;
-  const unlocked = cluster.query(
-    `begin; lock table ${table}; select ${sleep}; rollback`,
-  );
-  const isLocked = async () => (await cluster.backends(sleep)).length > 0;
-  await until("the table is locked", isLocked);
-  return { unlocked };
+/** Locks a table, as an operator may, and returns what unlocks it. */
+async function lock(t: TestContext, cluster: Cluster, table: string) {
+  const locker = await connect(t, cluster.url("postgres"));
+  await locker.query(`begin; lock table ${table}`);
+  return () => locker.query("rollback");
 }
 
 /** Tells how many connections of storages a server has, but for creates that nothing ends. */
@@ -227,22 +223,22 @@ const LOCKED = { kind: "unavailable", message: /lock timeout/ };
 
 testTwo(
   "postgresStorage moves with all that it does once the other server is promoted",
-  async ({ old, standby, open, moves }) => {
+  async ({ t, old, standby, open, moves }) => {
     const [writer, reader] = [await open(), await open()];
     const key = { name: "k", digest: "d", created: new Date(0) };
     await writer.apiKeys.insert(key);
-    const { unlocked } = await lock(old, "pets", 1400);
+    const unlock = await lock(t, old, "pets");
     await assert.rejects(writer.create(REX), LOCKED);
-    await unlocked;
+    await unlock();
     assert.equal((await writer.get(FIRST))?.name, "Rex");
     assert.deepEqual(moves, []);
 
     // As if a cluster manager's agent hung: the old primary is not told, and its standby is gone.
     await loseStandby(old);
-    const creating = assert.rejects(writer.create(TOM), {
+    const creating = awaitedLater(assert.rejects(writer.create(TOM), {
       kind: "outcome_unknown",
       message: /Query read timeout$/,
-    });
+    }));
     await until(
       "the create waits for the standby",
       async () =>
@@ -254,10 +250,9 @@ testTwo(
     await standby.query("update pets set name = 'Max'");
 
     // A server that only reads: what it waits for at the old primary is sent again.
-    const keys = await lock(old, "api_keys", 1500);
+    await lock(t, old, "api_keys");
     assert.equal(await reader.apiKeys.isActive("d"), false);
     assert.equal(moves.length, 1);
-    await keys.unlocked;
     // A create that failed.
     await creating;
     await until(
@@ -282,28 +277,20 @@ testTwo(
 
 testTwo(
   "postgresStorage takes the highest timeline, and no older primary after it",
-  async ({ old, standby, open, moves }) => {
+  async ({ t, old, standby, open, moves }) => {
     await standby.promote();
     await standby.query("update pets set name = 'Max'");
     const storage = await open();
-    const { unlocked } = await lock(standby, "pets", 2000);
-    let isLocked = true;
-    unlocked.finally(() => isLocked = false);
-    const seen = new Set<unknown>();
-    while (isLocked) {
-      const getting = storage.get(FIRST);
-      const creating = storage.create(TOM);
-      for (const result of await Promise.allSettled([getting, creating])) {
-        seen.add(
-          result.status === "fulfilled"
-            ? result.value?.name
-            : result.reason.kind,
-        );
-      }
+    const unlock = await lock(t, standby, "pets");
+    for (let round = 0; round < 2; round++) {
+      await Promise.all([
+        assert.rejects(storage.get(FIRST), LOCKED),
+        assert.rejects(storage.create(TOM), LOCKED),
+      ]);
     }
-    seen.add((await storage.create(TOM)).name);
-    seen.add((await storage.get(FIRST))?.name);
-    assert.deepEqual(seen, new Set(["unavailable", "Tom", "Max"]));
+    await unlock();
+    await storage.create(TOM);
+    assert.equal((await storage.get(FIRST))?.name, "Max");
     assert.equal((await old.query("select from pets")).length, 1);
 
     // It is not used even if the one with the higher timeline is down.
@@ -321,61 +308,84 @@ testTwo(
   },
 );
 
-const { it, database } = await sharedPostgres();
+const { onDatabase: it } = await sharedPostgres();
 
-it("postgresStorage moves to no other server if it may not read the timeline", async (t) => {
-  const { url, open } = await database(t);
+it("postgresStorage moves to no other server if it may not read the timeline", async ({ url, open, sql }) => {
   const user = `clerk_${Date.now()}`;
-  await (await open(url)).close();
-  await runSql(
-    url,
-    `create role ${user} login;
+  await (await open()).close();
+  await sql(`create role ${user} login;
     grant usage on schema public to ${user}; grant all on all tables in schema public to ${user};
-    revoke execute on function pg_walfile_name(pg_lsn) from public`,
-  );
+    revoke execute on function pg_walfile_name(pg_lsn) from public`);
   const { host, pathname } = new URL(url);
   const storage = await open(`postgres://${user}@${host},${host}${pathname}`);
   assert.equal((await storage.create(REX)).name, "Rex");
   await storage.close();
-  await runSql(url, `drop owned by ${user}; drop role ${user}`);
+  await sql(`drop owned by ${user}; drop role ${user}`);
 });
 
-it("postgresStorage has one connection to another host, and none once it is closed", async (t) => {
-  const { url, open } = await database(t);
+/** Another host, which hangs up at once until it falls silent, and an address of both. */
+async function withOther({ t, url }: Database) {
   const silent = new Set<Socket>();
-  let most = 0;
-  let accepted = 0;
+  const other = { silent, isSilent: false, accepted: 0, most: 0 };
   const server = createServer((socket) => {
-    accepted++;
+    other.accepted++;
+    if (!other.isSilent) return socket.destroy();
     silent.add(socket);
-    most = Math.max(most, silent.size);
+    other.most = Math.max(other.most, silent.size);
     socket.on("error", () => {}).on("close", () => silent.delete(socket))
       .resume();
   });
-  const both = new URL(url);
-  both.searchParams.set("host", `${both.hostname},127.0.0.1`);
-  const port = await portOf(server);
-  both.searchParams.set("port", `${both.port || 5432},${port}`);
-  const storage = await open(both.href, { connectTimeout: 3000 });
-  for (let i = 0; i < 20; i++) {
-    await Promise.all([storage.ping(), storage.list({ limit: 1 })]);
-    await delay(50);
-  }
-  await until("it looks again", async () => {
-    await storage.ping();
-    return silent.size > 0;
-  });
-  await storage.close();
-  await until("the connection is closed", () => silent.size === 0, 2000);
-  assert.equal(most, 1);
+  const port = await listenOn(t, server);
+  atEnd(t, () => silent.forEach((socket) => socket.destroy()));
+  const { host } = new URL(url);
+  const both = url.replace(host, `${host},127.0.0.1:${port}`);
+  return { port, other, both };
+}
 
-  await delay(1050); // until the next look would be due
-  const before = accepted;
+it("a create that failed does not wait until other hosts were looked at", async (database) => {
+  const { other, both } = await withOther(database);
+  const patience = { connectTimeout: 20_000, queryTimeout: 2000 };
+  const storage = await database.open(both, patience);
+  other.isSilent = true;
+  await until("the other host is asked", async () => {
+    await storage.ping();
+    return other.silent.size > 0;
+  });
+  const locker = await database.connect();
+  await locker.query("begin; lock table pets");
+  const creating = storage.create(REX).catch(({ kind }) => kind);
+  const late = delay(10_000, "it waits", { ref: false });
+  assert.equal(await Promise.race([creating, late]), "unavailable");
+  await locker.query("commit");
+  await storage.create(REX);
+});
+
+it("postgresStorage has one connection to another host, and none once it is closed", async (database) => {
+  const { port, other, both } = await withOther(database);
+  const storage = await database.open(both, { connectTimeout: 60_000 });
+  other.isSilent = true;
+  let ahead = 0;
+  const { now } = performance;
+  database.t.mock.method(
+    performance,
+    "now",
+    () => now.call(performance) + ahead,
+  );
+  for (let i = 0; i < 20; i++) {
+    ahead += 1000; // if the other host answered, the next look would be due
+    await Promise.all([storage.ping(), storage.list({ limit: 1 })]);
+  }
+  await until("it looks", () => other.silent.size > 0);
+  await storage.close();
+  await until("the connection is closed", () => other.silent.size === 0);
+  assert.equal(other.most, 1);
+
+  ahead += 1000;
+  const before = other.accepted;
   const key = { name: "k", digest: "d", created: new Date(0) };
   await assert.rejects(storage.apiKeys.insert(key), /the storage is closed/);
-  const ours = connect(port, "127.0.0.1");
-  await until("ours is accepted", () => accepted > before);
-  assert.equal(accepted, before + 1);
+  const ours = connectTo(port, "127.0.0.1");
+  await until("ours is accepted", () => other.accepted > before);
+  assert.equal(other.accepted, before + 1);
   ours.destroy();
-  server.close();
 });

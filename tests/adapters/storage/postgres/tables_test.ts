@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import pg from "pg";
 import { PETS } from "../../../../adapters/storage/transfer.ts";
 import { parsePostgresUrl } from "../../../../adapters/storage/postgres/address.ts";
 import { postgresStorage } from "../../../../adapters/storage/postgres/mod.ts";
 import { postgresTransfer } from "../../../../adapters/storage/postgres/transfer.ts";
 import { PETS_LOCK } from "../../../../adapters/storage/postgres/turn.ts";
-import { INT64_MAX } from "../../../../core/json.ts";
 import { petId } from "../../../../core/pets/pet.ts";
 import { sharedPostgres } from "../../../support/postgres/shared.ts";
 import { runSql } from "../../../support/postgres/sql.ts";
@@ -14,7 +12,7 @@ import { sqlContract } from "../sql_contract.ts";
 import { key, newPet, REX } from "../../../support/pets.ts";
 import { until } from "../../../support/time.ts";
 
-const { skip, emptyDatabase, it, database } = await sharedPostgres();
+const { skip, emptyDatabase, onDatabase: it } = await sharedPostgres();
 
 const options = { skip, timeout: 30_000 };
 sqlContract(
@@ -35,13 +33,13 @@ sqlContract(
       `select setval(pg_get_serial_sequence('pets', 'id'), ${id})`,
     impossible: `alter table pets drop constraint pets_status_check;
       update pets set status = 7 where id = 5`,
+    noIds: /^(?!StorageError).*reached maximum value of sequence/,
   },
 );
 
-it("another user's functions and operators of the same names are never called", async (t) => {
-  const { url, open } = await database(t);
+it("another user's functions and operators of the same names are never called", async ({ url, open, sql }) => {
   const transfer = await postgresTransfer(parsePostgresUrl(url), "write");
-  const storage = await open(url);
+  const storage = await open();
   const evil = [
     "nextval(text)",
     "cardinality(text[])",
@@ -70,26 +68,23 @@ it("another user's functions and operators of the same names are never called", 
   const conditions = ["has_schema_privilege", "evil_equals"];
   const typeOf = (signature: string) =>
     conditions.includes(signature.replace(/\(.*/, "")) ? "boolean" : "text";
-  await runSql(
-    url,
-    `grant create on schema public to public;
+  await sql(`grant create on schema public to public;
     create domain unknown_text as text;
     create sequence calls;
     ${
-      evil.map((signature) =>
-        `create function ${signature} returns ${
-          typeOf(signature)
-        } language plpgsql as $$ begin
+    evil.map((signature) =>
+      `create function ${signature} returns ${
+        typeOf(signature)
+      } language plpgsql as $$ begin
           perform pg_catalog.nextval('calls'::regclass);
           raise exception 'evil ${signature}';
         end $$;`
-      ).join("\n")
-    }
+    ).join("\n")
+  }
     create operator * (leftarg = numeric, rightarg = integer, function = evil_times);
     create operator * (leftarg = double precision, rightarg = integer, function = evil_times);
     create operator = (leftarg = oid, rightarg = regclass, function = evil_equals);
-    create aggregate string_agg(name, text) (sfunc = evil_state, stype = text);`,
-  );
+    create aggregate string_agg(name, text) (sfunc = evil_state, stype = text);`);
   // The cautions are only asked for, so a fault of theirs is not told.
   await (await open(url, { onWarning() {} })).close();
   await storage.create(REX);
@@ -111,13 +106,12 @@ it("another user's functions and operators of the same names are never called", 
   await transfer.close();
   const again = await postgresTransfer(parsePostgresUrl(url), "read");
   await again.close();
-  const rows = await runSql(url, "select is_called from calls");
+  const rows = await sql("select is_called from calls");
   assert.deepEqual(rows, [{ is_called: false }]);
 });
 
-it("postgresStorage warns of what may do harm later, and says what to do about it", async (t) => {
-  const { url, open } = await database(t);
-  await (await open(url)).close();
+it("postgresStorage warns of what may do harm later, and says what to do about it", async ({ url, open, sql }) => {
+  await (await open()).close();
   const told = async (parameters = "") => {
     const lines: string[] = [];
     const onWarning = (line: string) => lines.push(line);
@@ -125,60 +119,35 @@ it("postgresStorage warns of what may do harm later, and says what to do about i
     return lines.join("\n");
   };
   assert.equal(await told(), "");
-  await runSql(url, "grant create on schema public to public");
+  await sql("grant create on schema public to public");
   assert.match(await told(), /REVOKE CREATE ON SCHEMA public FROM PUBLIC$/);
-  await runSql(url, "revoke create on schema public from public");
-  await runSql(url, "alter sequence pets_id_seq cache 50");
+  await sql("revoke create on schema public from public");
+  await sql("alter sequence pets_id_seq cache 50");
   assert.match(await told(), /ALTER SEQUENCE pets_id_seq CACHE 1$/);
-  await runSql(url, "alter sequence pets_id_seq cache 1");
+  await sql("alter sequence pets_id_seq cache 1");
   assert.match(await told("pgbouncer=true"), /SET lock_timeout = '3s'$/);
   const options = "options=-c%20lock_timeout%3D3s";
   assert.equal(await told(`pgbouncer=true&${options}`), "");
 });
 
-it("PostgreSQL ends a statement that nobody waits for any more", async (t) => {
-  const { url, open } = await database(t);
-  const storage = await open(url, { queryTimeout: 300 });
-  await storage.create(REX);
-  await runSql(
-    url,
-    `alter table pets rename to slow; create view pets as
-      select slow.* from slow, (select pg_sleep(60)) as pause`,
-  );
-  const { list } = storage;
+it("PostgreSQL ends a statement that nobody waits for any more", async ({ url, open, sql }) => {
+  await (await open()).create(REX);
+  await sql(`alter table pets rename to slow; create view pets as
+      select slow.* from slow, (select pg_sleep(60)) as pause`);
+  const { list } = await open(url, { queryTimeout: 300 });
   await assert.rejects(list({ limit: 1 }), { kind: "unavailable" });
-  await until("no statement runs", async () => {
-    const [row = {}] = await runSql(
-      url,
-      `select count(*) from pg_stat_activity where datname = current_database()
-        and state = 'active' and pid <> pg_backend_pid()`,
-    );
-    return Number(Object.values(row)[0]) === 0;
-  }, 10_000);
+  const running = `select from pg_stat_activity
+    where datname = current_database() and state = 'active' and pid <> pg_backend_pid()`;
+  const isEnded = async () => (await sql(running)).length === 0;
+  await until("no statement runs", isEnded);
 });
 
-it("postgresStorage says that no ids are left, which is no fault that may pass", async (t) => {
-  const { url, open } = await database(t);
-  const storage = await open(url);
-  await runSql(
-    url,
-    `select setval(pg_get_serial_sequence('pets', 'id'), ${INT64_MAX - 1n})`,
-  );
-  assert.equal((await storage.create(REX)).id, INT64_MAX);
-  const refused = /^(?!StorageError).*reached maximum value of sequence/;
-  await assert.rejects(storage.create(REX), refused);
-});
-
-it("postgresStorage refuses a replay whose key was forgotten just now", async (t) => {
-  const { url, open } = await database(t);
-  const storage = await open(url);
+it("postgresStorage refuses a replay whose key was forgotten just now", async ({ open, sql }) => {
+  const storage = await open();
   await storage.create(REX, key(1));
-  await runSql(
-    url,
-    `create function forget() returns trigger language plpgsql as
+  await sql(`create function forget() returns trigger language plpgsql as
       'begin delete from idempotency_keys; return null; end';
-    create trigger forget after insert on pets execute function forget()`,
-  );
+    create trigger forget after insert on pets execute function forget()`);
   await assert.rejects(storage.create(REX, key(1)), {
     kind: "unavailable",
     message: "Cannot create pet: its idempotency key expired just now",
@@ -192,88 +161,72 @@ const cases = [
   ["connection_limit=1&pgbouncer=true", 1000, "0", "off", "on"],
 ] as const;
 for (const [parameters, queryTimeout, lockTimeout, setting, used] of cases) {
-  it(`postgresStorage writes to disk: ${parameters}, ${lockTimeout}, ${setting}`, async (t) => {
-    const { url, open } = await database(t);
+  it(`postgresStorage writes to disk: ${parameters}, ${lockTimeout}, ${setting}`, async ({ url, open, sql }) => {
     const option = `options=-c%20synchronous_commit%3D${setting}`;
     const storage = await open(`${url}?${option}&${parameters}`, {
       queryTimeout,
       onWarning() {},
     });
-    await runSql(
-      url,
-      `create table seen (setting text);
+    await sql(`create table seen (setting text);
       create function look() returns trigger language plpgsql as $$ begin
         insert into seen values (current_setting('synchronous_commit'));
         return null;
       end $$;
       create trigger look after insert on pets execute function look();
-      create trigger look after insert or update on api_keys execute function look()`,
-    );
+      create trigger look after insert or update on api_keys execute function look()`);
     await storage.create(REX);
     const record = { name: "Ann", digest: "1", created: new Date(0) };
     const { id } = await storage.apiKeys.insert(record);
     await storage.apiKeys.revoke(id, new Date(0));
-    const rows = await runSql(url, "select setting from seen");
+    const rows = await sql("select setting from seen");
     assert.deepEqual(rows, Array(3).fill({ setting: used }));
-    await runSql(
-      url,
-      `alter table pets rename to stored;
+    await sql(`alter table pets rename to stored;
       create view pets as select id, category_id, status,
         concat_ws(' ', current_setting('lock_timeout'),
           current_setting('idle_in_transaction_session_timeout'),
           current_setting('synchronous_commit'),
-          current_setting('client_min_messages')) as name from stored`,
-    );
+          current_setting('client_min_messages')) as name from stored`);
     const { name } = await storage.get(petId(1n)) ?? {};
     assert.equal(name, `${lockTimeout} 0 ${setting} notice`);
   });
 }
 
-it("creates take their ids in their turn: alone, together, and with a key", async (t) => {
-  const { url, open } = await database(t);
+it("creates take their ids in their turn: alone, together, and with a key", async ({ open, sql, connect }) => {
   const [alone, together, once] = [
-    await open(url),
-    await open(url),
-    await open(url),
+    await open(),
+    await open(),
+    await open(),
   ];
-  const other = new pg.Client({ connectionString: url });
-  await other.connect();
-  try {
-    await other.query("select pg_advisory_lock($1)", [PETS_LOCK]);
-    const creating = Promise.all([
-      alone.create(REX),
-      together.create(REX),
-      together.create(REX),
-      once.create(REX, key(1)),
-    ]);
-    await until("each statement waits for its turn", async () => {
-      const { rows } = await other.query(
-        `select from pg_stat_activity
-          where wait_event = 'advisory' and datname = current_database()`,
-      );
-      return rows.length === 3;
-    });
-    const { rows } = await other.query("select is_called from pets_id_seq");
-    assert.deepEqual(rows, [{ is_called: false }]);
-    await other.query("select pg_advisory_unlock($1)", [PETS_LOCK]);
-    const ids = (await creating).map(({ id }) => id);
-    assert.deepEqual(ids.sort(), [1n, 2n, 3n, 4n]);
-  } finally {
-    await other.end();
-  }
+  const other = await connect();
+  await other.query("select pg_advisory_lock($1)", [PETS_LOCK]);
+  const creating = Promise.all([
+    alone.create(REX),
+    together.create(REX),
+    together.create(REX),
+    once.create(REX, key(1)),
+  ]);
+  const waiting = `select from pg_stat_activity
+    where wait_event = 'advisory' and datname = current_database()`;
+  await until(
+    "each statement waits for its turn",
+    async () => (await sql(waiting)).length === 3,
+  );
+  const rows = await sql("select is_called from pets_id_seq");
+  assert.deepEqual(rows, [{ is_called: false }]);
+  await other.query("select pg_advisory_unlock($1)", [PETS_LOCK]);
+  const ids = (await creating).map(({ id }) => id);
+  assert.deepEqual(ids.sort(), [1n, 2n, 3n, 4n]);
 });
 
-it("postgresStorage finds the pets of a status, and expired keys, in an index", async (t) => {
-  const { url, open } = await database(t);
-  await open(url);
-  const sql =
+it("postgresStorage finds the pets of a status, and expired keys, in an index", async ({ open, sql }) => {
+  await open();
+  const text =
     "select indexname as name from pg_indexes where indexname like '%_by_%'";
-  const names = (await runSql(url, sql)).map(({ name }) => name).sort();
+  const names = (await sql(text)).map(({ name }) => name).sort();
   assert.deepEqual(names, ["idempotency_keys_by_created", "pets_by_status"]);
 });
 
-it("postgresStorage is copied with 30 s for a lock, and 60 s for a statement", async (t) => {
-  const { url } = await database(t);
+it("postgresStorage is copied with 30 s for a lock, and 60 s for a statement", async ({ url }) => {
   const target = await postgresTransfer(parsePostgresUrl(url), "write");
   const sql = `select current_setting('lock_timeout'),
     current_setting('idle_in_transaction_session_timeout')`;
@@ -283,53 +236,47 @@ it("postgresStorage is copied with 30 s for a lock, and 60 s for a statement", a
   await target.close();
 });
 
-it("postgresStorage leaves a database that it cannot use as it is, and disconnects", async (t) => {
-  const { url, open } = await database(t);
+it("postgresStorage leaves a database that it cannot use as it is, and disconnects", async ({ url, open, sql }) => {
   const copying = postgresTransfer(parsePostgresUrl(url), "read");
   await assert.rejects(copying, {
     kind: "unavailable",
     message:
       "Cannot open the database: it lacks tables or columns of this program, which a server adds when it starts; nothing was changed",
   });
-  await runSql(url, "create table pets (id int)");
-  await assert.rejects(open(url), /another program has a table named pets/);
+  await sql("create table pets (id int)");
+  await assert.rejects(open(), /another program has a table named pets/);
   const tables = "select tablename from pg_tables where schemaname = 'public'";
-  assert.deepEqual(await runSql(url, tables), [{ tablename: "pets" }]);
-  await runSql(url, "drop table pets");
-  await (await open(url)).close();
-  await runSql(url, "update petstore_schema set version = 2");
+  assert.deepEqual(await sql(tables), [{ tablename: "pets" }]);
+  await sql("drop table pets");
+  await (await open()).close();
+  await sql("update petstore_schema set version = 2");
   await assert.rejects(
-    open(url),
+    open(),
     /are version 2, of a newer release, .* version 1; nothing was changed: start that release, /,
   );
   const others = `select from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid()`;
-  const haveLeft = async () => (await runSql(url, others)).length === 0;
-  await until("its connections are closed", haveLeft, 5000);
+  const haveLeft = async () => (await sql(others)).length === 0;
+  await until("its connections are closed", haveLeft, 20_000); // idle ones end after 30 s
 });
 
-it("postgresStorage prepares its reads anew after the type of a column was changed", async (t) => {
-  const { url, open } = await database(t);
+it("postgresStorage prepares its reads anew after the type of a column was changed", async ({ url, open, sql }) => {
   const storage = await open(`${url}?connection_limit=1`);
   const pet = await storage.create(REX);
   const read = () =>
     Promise.all([storage.get(pet.id), storage.list({ limit: 1 })]);
   await read();
-  await runSql(url, "alter table pets alter column name type varchar(300)");
+  await sql("alter table pets alter column name type varchar(300)");
   assert.deepEqual(await read(), [pet, { pets: [pet] }]);
 });
 
-it("postgresStorage knows that a create is committed, whatever a trigger does", async (t) => {
-  const { url, open } = await database(t);
-  const storage = await open(url);
-  await runSql(
-    url,
-    `create function act() returns trigger language plpgsql as $$ begin
+it("postgresStorage knows that a create is committed, whatever a trigger does", async ({ open, sql }) => {
+  const storage = await open();
+  await sql(`create function act() returns trigger language plpgsql as $$ begin
       raise warning 'audit';
       return case when new.name <> 'Tom' then new end;
     end $$;
-    create trigger act before insert on pets for each row execute function act()`,
-  );
+    create trigger act before insert on pets for each row execute function act()`);
   assert.equal((await storage.create(REX)).id, 1n);
   for (const optionsOf of [() => ({}), key]) {
     const creates = ["Rex", "Tom", "Ann"].map((name, i) =>
@@ -344,9 +291,8 @@ it("postgresStorage knows that a create is committed, whatever a trigger does", 
   }
 });
 
-it("postgresStorage reads from a server that only reads, and refuses creates there", async (t) => {
-  const { url, open } = await database(t);
-  await (await open(url)).create(REX);
+it("postgresStorage reads from a server that only reads, and refuses creates there", async ({ url, open }) => {
+  await (await open()).create(REX);
   const readOnly = `${url}?options=-c%20default_transaction_read_only%3Don`;
   const storage = await open(readOnly);
   await storage.ping();
@@ -357,24 +303,22 @@ it("postgresStorage reads from a server that only reads, and refuses creates the
   await assert.rejects(open(primary, { openTimeout: 0 }), refused);
 });
 
-it("postgresStorage lists in the order of ids, whatever plan the server makes", async (t) => {
-  const { url, open } = await database(t);
+it("postgresStorage lists in the order of ids, whatever plan the server makes", async ({ url, open, sql }) => {
   const plan = ["indexscan", "bitmapscan", "indexonlyscan"]
     .map((name) => `-c enable_${name}=off`).join(" ");
   const storage = await open(`${url}?options=${encodeURIComponent(plan)}`);
   for (let i = 0; i < 3; i++) await storage.create(REX);
   // The row is written anew, behind the others.
-  await runSql(url, "update pets set name = 'Tom' where id = 1");
+  await sql("update pets set name = 'Tom' where id = 1");
   for (const query of [{}, { status: REX.status }]) {
     const { pets } = await storage.list({ limit: 2, ...query });
     assert.deepEqual(pets.map(({ id }) => id), [1n, 2n]);
   }
 });
 
-it("postgresStorage is not ready if its tables are gone", async (t) => {
-  const { url, open } = await database(t);
-  const storage = await open(url);
-  await runSql(url, "drop table pets");
+it("postgresStorage is not ready if its tables are gone", async ({ open, sql }) => {
+  const storage = await open();
+  await sql("drop table pets");
   await assert.rejects(storage.ping(), /pets/);
   await assert.rejects(storage.create(REX), /pets/);
   await assert.rejects(storage.list({ limit: 1 }), /pets/);
