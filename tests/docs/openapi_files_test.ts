@@ -16,7 +16,7 @@ function toJson(document: unknown): string {
 
 const FILES = Object.entries({
   "openapi.json": toJson(openApi()),
-  "openapi.yaml": toYaml(openApi()).trimStart(),
+  "openapi.yaml": toYaml(openApi()),
   "openapi-3.0.json": toJson(toOpenApi30(openApi())),
 });
 

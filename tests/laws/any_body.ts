@@ -228,7 +228,8 @@ export function parseJson(text: string): unknown {
     _key: string,
     value: unknown,
     context?: { readonly source?: string },
-  ) => typeof value === "number" ? int64Of(context?.source) ?? value : value;
+  ) =>
+    typeof value === "number" ? denotedInt64(context?.source) ?? value : value;
   return JSON.parse(text, revive);
 }
 
@@ -236,7 +237,7 @@ export function parseJson(text: string): unknown {
  * The int64 that a number literal denotes, by arithmetic with whole numbers; `undefined` if it
  * denotes none.
  */
-function int64Of(literal = ""): bigint | undefined {
+export function denotedInt64(literal = ""): bigint | undefined {
   const [significand = "", exponent = "0"] = literal.toLowerCase().split("e");
   const [whole = "", fraction = ""] = significand.split(".");
   const digits = BigInt(whole + fraction);

@@ -94,17 +94,6 @@ export function serverContract(
     },
   );
 
-  it("serve refuses an option that it does not have, and names those it has", async () => {
-    const options = { port: 0, basePath: "/v2" };
-    await assert.rejects(
-      async () => await serve(toHandler(sendPath), options),
-      {
-        name: "TypeError",
-        message: /^Unknown option basePath: serve has port, hostname, onError/,
-      },
-    );
-  });
-
   it("serve rejects if the port is taken, and says so", async ({ listen }) => {
     const { port } = await listen(sendPath);
     await assert.rejects(serve(toHandler(sendPath), { port }), {

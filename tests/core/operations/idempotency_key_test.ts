@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { memoryStorage } from "../../../adapters/storage/memory/mod.ts";
 import {
   malformedKey,
   parseIdempotencyKey,
   storedKey,
 } from "../../../core/operations/idempotency_key.ts";
 import { apiKeys } from "../../../core/keys/api_keys.ts";
-import type { PetStorage } from "../../../core/pets/pet_storage.ts";
 import { ask } from "../../contract/ask.ts";
 import { handleService } from "../../support/handle_service.ts";
 import { REX_JSON } from "../../support/pets.ts";
@@ -101,24 +99,4 @@ test("each API key has idempotency keys of its own", async () => {
   const again = await send("bearer   other");
   assert.equal(again.text, other.text);
   assert.equal(again.headers.get("idempotency-replayed"), "true");
-});
-
-test("a create without an Idempotency-Key gives the storage no options", async () => {
-  const given: unknown[] = [];
-  const memory = memoryStorage();
-  const storage: PetStorage = {
-    ...memory,
-    create(...all) {
-      given.push(all.slice(1));
-      return memory.create(...all);
-    },
-  };
-  const service = handleService({ storage });
-  await ask(service, "POST", "/pets", { body: REX_JSON });
-  await ask(service, "POST", "/pets", {
-    body: REX_JSON,
-    headers: { "idempotency-key": "k" },
-  });
-  const idempotencyKey = await storedKey("secret", "k");
-  assert.deepEqual(given, [[], [{ idempotencyKey }]]);
 });
