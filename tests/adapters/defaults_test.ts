@@ -125,9 +125,9 @@ const MEASURES: Readonly<Record<string, IsReached>> = {
 
 /** The tests that measure what one runtime alone does. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  "adapters/http/node/mod.ts headersTimeout": "node/node_test.ts",
-  "adapters/http/node/mod.ts requestTimeout": "node/node_test.ts",
-  "adapters/http/node/mod.ts keepAliveTimeout": "node/node_test.ts",
+  "adapters/http/node/mod.ts headersTimeout": "node/serve_test.ts",
+  "adapters/http/node/mod.ts requestTimeout": "node/serve_test.ts",
+  "adapters/http/node/mod.ts keepAliveTimeout": "node/serve_test.ts",
   "adapters/http/bun/mod.ts maxRequestBodySize": "standalone/serve_test.ts",
 };
 

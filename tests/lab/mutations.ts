@@ -257,8 +257,7 @@ export const COVERED: Readonly<Record<string, string>> = {
 
   "adapters/http/fetch_server_test.ts":
     "adapters/http/bun/mod.ts adapters/http/node/mod.ts adapters/http/guard.ts",
-  "adapters/http/node/node_test.ts":
-    "adapters/http/node/client_error.ts adapters/http/node/exchange.ts adapters/http/node/listener.ts adapters/http/node/send.ts adapters/http/node/unread_body.ts",
+  "adapters/http/node/listener_test.ts": "adapters/http/node/exchange.ts",
   "adapters/client/http_test.ts":
     "adapters/client/client.ts adapters/client/mod.ts",
   "adapters/docs/docs_test.ts":

@@ -31,7 +31,7 @@ export function clientErrorListener() {
   return (error: Error & { readonly code?: string }, socket: Socket): void => {
     // Node 26 reports a broken connection again with every packet that arrives
     // (`onParserExecuteCommon` in its lib/_http_server.js). Can go if
-    // tests/adapters/http/node/node_test.ts passes without it.
+    // tests/adapters/http/node/client_error_test.ts passes without it.
     if (refused.has(socket)) return;
     refused.add(socket);
     refuse(socket, REFUSALS[String(error.code)] ?? badRequest);
@@ -41,8 +41,8 @@ export function clientErrorListener() {
 /** Closes a connection, with a refusal if no answer is under way there. */
 export function refuse(socket: Socket, refusal: Refusal): void {
   // Node 26 leaves the sockets of CONNECT without a listener, and an error without a listener ends
-  // the process (same function as above). Can go if tests/adapters/http/node/node_test.ts passes
-  // without it.
+  // the process (same function as above). Can go if
+  // tests/adapters/http/node/client_error_test.ts passes without it.
   socket.on("error", () => {});
   const current = currentResponse(socket);
   if (current?.req.complete) {

@@ -63,7 +63,7 @@ export function createListener(
       if (exchange.res.headersSent) exchange.res.destroy();
       else {
         // Node 26 keeps the status text of the response that it could not send (`writeHead`,
-        // lib/_http_server.js). Can go if tests/adapters/http/node/node_test.ts passes without it.
+        // lib/_http_server.js). Can go if tests/adapters/http/node/send_test.ts passes without it.
         const statusText = "Internal Server Error";
         await send(internalError, exchange, statusText);
       }

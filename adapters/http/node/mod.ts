@@ -114,7 +114,7 @@ function createFetchServer(
     ...times,
     connectionsCheckingInterval: 1000,
     // The listener refuses a request without Host: Node 26 would do so without a body (same
-    // document). Can go if tests/adapters/http/node/node_test.ts passes without it.
+    // document). Can go if tests/adapters/http/node/client_error_test.ts passes without it.
     requireHostHeader: false,
     // A request that announces no body emits no stream events (same document). We use none there,
     // and this saves a tenth of a small request. Node 22 ignores the option.

@@ -11,7 +11,7 @@ import { atEnd } from "../../support/at_end.ts";
 import { freePort } from "../../support/process.ts";
 import { RUNTIME } from "../../support/runtime.ts";
 import { openWire, rawRequest } from "../../support/wire.ts";
-import { assertNoTunnel, GET, staging } from "./stage.ts";
+import { assertNoTunnel, GET, ok, saying, sendBack, staging } from "./stage.ts";
 
 const MANY_BYTES = 8 * 1024 * 1024;
 
@@ -39,26 +39,7 @@ function told(
   };
 }
 
-/** A service that answers each request with this. */
-function saying(body: Answer["body"], status = 200): Service {
-  return async () => ({ status, headers: {}, body });
-}
-
-const sendPath: Service = async ({ url }) => ({
-  status: 200,
-  headers: {},
-  body: new URL(url).pathname,
-});
-const sendBack: Service = async ({ headers }, _connection, readBody) => {
-  const limits = { maxBodyBytes: MANY_BYTES, bodyTimeout: 30_000 };
-  const length = headers.get("content-length");
-  const bytes = await readBody(
-    limits,
-    length === null ? undefined : Number(length),
-  );
-  if (!(bytes instanceof Uint8Array)) return bytes;
-  return { status: 200, headers: {}, body: new TextDecoder().decode(bytes) };
-};
+const sendPath: Service = async ({ url }) => ok(new URL(url).pathname);
 
 /** Registers the tests of one `serve`. */
 export function serverContract(
@@ -82,11 +63,8 @@ export function serverContract(
     "a handler of another copy of the package is asked for its answer",
     async (_, t) => {
       const call = () => Promise.reject(new Error("called"));
-      const answer: Service = async (_request, connection) => ({
-        status: 200,
-        headers: {},
-        body: typeof connection,
-      });
+      const answer: Service = async (_request, connection) =>
+        ok(typeof connection);
       const handle: Handler = Object.assign(call, { answer });
       const server = await serve(handle, { port: 0 });
       atEnd(t, () => server.close());
@@ -123,9 +101,7 @@ export function serverContract(
   it("HEAD is answered with the header of GET, or a length that is given, and no body", async ({ speak }) => {
     const headers = { "content-length": "7" };
     const wire = await speak(async ({ url }) =>
-      url.endsWith("/7")
-        ? { status: 200, headers, body: null }
-        : { status: 200, headers: {}, body: "hello" }
+      url.endsWith("/7") ? { status: 200, headers, body: null } : ok("hello")
     );
     for (const [path, length] of [["/", 5], ["/7", 7]]) {
       wire.write(rawRequest(`HEAD ${path}`));
@@ -231,7 +207,7 @@ export function serverContract(
   });
 
   it("an answer given before a long body has come reaches the client", async ({ speak }) => {
-    const wire = await speak(saying("no", 413));
+    const wire = await speak(saying("no", { status: 413 }));
     const half = "a".repeat(200_000);
     wire.write(headOf(400_000) + half);
     const { status, body } = await wire.answer("POST");
@@ -275,7 +251,7 @@ export function serverContract(
       async ({ listen }, t) => {
         const answer = Promise.withResolvers<Answer>();
         const body = "a".repeat(MANY_BYTES);
-        const give = () => answer.resolve({ status: 200, headers: {}, body });
+        const give = () => answer.resolve(ok(body));
         atEnd(t, give);
         const { service, called } = told(() => answer.promise);
         const server = await listen(service, { port: await freePort() });

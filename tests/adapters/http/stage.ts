@@ -6,12 +6,44 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { ServeOptions, Server } from "../../../adapters/http/server.ts";
+import type { Answer, ReadBody, Service } from "../../../core/http/message.ts";
 import type { Wire } from "../../contract/wire.ts";
 import { atEnd } from "../../support/at_end.ts";
 import { openWire, rawRequest } from "../../support/wire.ts";
 
 /** The smallest request. */
 export const GET = rawRequest("GET /");
+
+/** An answer with a body. */
+export function ok(body: Answer["body"]): Answer {
+  return { status: 200, headers: {}, body };
+}
+
+/** A service that answers each request with this. */
+export function saying(
+  body: Answer["body"],
+  others: Partial<Answer> = {},
+): Service {
+  return async () => ({ ...ok(body), ...others });
+}
+
+/** A service that answers each request with its body. */
+export const sendBack: Service = async ({ headers }, _connection, readBody) => {
+  const length = headers.get("content-length");
+  return await readAll(readBody, length === null ? undefined : Number(length));
+};
+
+/** Reads a body, and makes an answer from it. */
+export async function readAll(
+  readBody: ReadBody,
+  length?: number,
+): Promise<Answer> {
+  const limits = { maxBodyBytes: 1_000_000, bodyTimeout: 30_000 };
+  const bytes = await readBody(limits, length);
+  return bytes instanceof Uint8Array
+    ? ok(new TextDecoder().decode(bytes))
+    : bytes;
+}
 
 /** A server that is closed after the test, which fails for what is left in `errors`. */
 export interface Watched extends Server {

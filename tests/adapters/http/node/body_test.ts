@@ -2,17 +2,16 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { Socket } from "node:net";
-import { toHandler } from "../../../../core/http/fetch_handler.ts";
-import type { Answer, Service } from "../../../../core/http/message.ts";
-import { echo, ok, readAll, speak, testOnNode as test } from "./on_node.ts";
+import type { Answer, BodyLimits, Service } from "../../../../mod.ts";
+import { speak, testOnNode as test } from "./on_node.ts";
 import { rawRequest } from "../../../support/wire.ts";
-import { GET } from "../stage.ts";
+import { GET, ok, readAll, sendBack } from "../stage.ts";
 
 const HEAD = rawRequest("POST /a", ["Content-Length: 3"]);
 const CHUNKED = rawRequest("POST /a", ["Transfer-Encoding: chunked"]);
 
 test("a body of a known length or in chunks is read, whatever packets it comes in", async (t) => {
-  const { wire, received } = await speak(t, echo);
+  const { wire, received } = await speak(t, sendBack);
   let sent = 0;
   const bodies = [
     [[`${HEAD}abc`], "abc"],
@@ -30,11 +29,11 @@ test("a body of a known length or in chunks is read, whatever packets it comes i
 });
 
 test("a body without bytes is empty, however often it is read", async (t) => {
-  const handle = toHandler(async (_request, _connection, readBody) => {
+  const service: Service = async (_request, _connection, readBody) => {
     await readAll(readBody);
     return await readAll(readBody);
-  });
-  const { wire } = await speak(t, handle);
+  };
+  const { wire } = await speak(t, service);
   const requests = [GET, rawRequest("POST /"), rawRequest("POST /", [], "")];
   for (const request of requests) {
     wire.write(request);
@@ -44,10 +43,9 @@ test("a body without bytes is empty, however often it is read", async (t) => {
 
 test("a service is given all values of a field, whatever the case of its name", async (t) => {
   const names = ["host", "X-Y", "z", "undefined"];
-  const handle = toHandler(async ({ headers }) =>
-    ok(names.map((name) => headers.get(name)).join("; "))
-  );
-  const { wire } = await speak(t, handle);
+  const service: Service = async ({ headers }) =>
+    ok(names.map((name) => headers.get(name)).join("; "));
+  const { wire } = await speak(t, service);
   const fields = ["Host: a", "Host: b", "x-y: c", "X-Y: HOST", "A: z"];
   wire.write(rawRequest("GET /", fields));
   assert.equal((await wire.answer()).body, "a, b; c, HOST; ; ");
@@ -56,13 +54,13 @@ test("a service is given all values of a field, whatever the case of its name", 
 // That it goes away while it is read is a promise of every `serve`.
 test("a body whose client goes away before it is read is cut short", async (t) => {
   const answered = Promise.withResolvers<Answer>();
-  const handle = toHandler(async (_request, connection, readBody) => {
+  const service: Service = async (_request, connection, readBody) => {
     await once(connection as Socket, "close");
     const answer = await readAll(readBody, 3);
     answered.resolve(answer);
     return answer;
-  });
-  const { wire, received } = await speak(t, handle);
+  };
+  const { wire, received } = await speak(t, service);
   wire.write(HEAD + "a");
   await received(HEAD.length);
   wire.close();
@@ -70,14 +68,14 @@ test("a body whose client goes away before it is read is cut short", async (t) =
 });
 
 /** Reads a body within limits, and answers with the result. */
-function reading(limits: Parameters<Parameters<Service>[2]>[0]) {
-  return toHandler(async ({ headers }, _connection, readBody) => {
+function reading(limits: BodyLimits): Service {
+  return async ({ headers }, _connection, readBody) => {
     const length = headers.get("content-length");
     const known = length === null ? undefined : Number(length);
     await null; // as the service, which looks for the key first
     const bytes = await readBody(limits, known);
     return bytes instanceof Uint8Array ? ok(`${bytes.byteLength}`) : bytes;
-  });
+  };
 }
 
 test("a body in chunks is refused at the cap, and in too many tiny pieces", async (t) => {

@@ -7,12 +7,12 @@ import {
   type Http2Server,
 } from "node:http2";
 import type { TestContext } from "node:test";
-import { toHandler } from "../../../../core/http/fetch_handler.ts";
-import { toNodeListener } from "../../../../adapters/http/node/mod.ts";
 import { LINGER } from "../../../../adapters/http/node/unread_body.ts";
 import { atEnd } from "../../../support/at_end.ts";
 import { listenOn } from "../../../support/server.ts";
-import { echo, ok, pets, streamOf, testOnNode as test } from "./on_node.ts";
+import { listenerOf, pets, streamOf, testOnNode as test } from "./on_node.ts";
+import { ok, sendBack } from "../stage.ts";
+import type { Service } from "../../../../mod.ts";
 import { REX_JSON } from "../../../support/pets.ts";
 
 const KEY = { authorization: "Bearer secret" };
@@ -20,11 +20,11 @@ const KEY = { authorization: "Bearer secret" };
 /** Sends a request to a server of Node's `http2`, and returns status and body. */
 async function askHttp2(
   t: TestContext,
-  handle: Parameters<typeof toNodeListener>[0],
+  service: Service,
   fields: Readonly<Record<string, string>>,
   body?: string,
 ): Promise<readonly [number, string]> {
-  const session = await openSession(t, handle);
+  const session = await openSession(t, service);
   const stream = session.request({ ...KEY, ...fields });
   stream.end(body);
   stream.setEncoding("utf8");
@@ -39,10 +39,10 @@ async function askHttp2(
 /** Connects to a server of Node's `http2`, which `look` may inspect. */
 async function openSession(
   t: TestContext,
-  handle: Parameters<typeof toNodeListener>[0],
+  service: Service,
   look: (server: Http2Server) => void = () => {},
 ): Promise<ClientHttp2Session> {
-  const server = createServer(toNodeListener(handle) as () => void);
+  const server = createServer(listenerOf(service) as () => void);
   look(server);
   const session = connect(`http://127.0.0.1:${await listenOn(t, server)}`);
   atEnd(t, () => session.close());
@@ -81,7 +81,7 @@ test("toNodeListener reads an HTTP/2 body of several frames", async (t) => {
   const post = { ":path": "/echo", ":method": "POST" };
   // Frames that Node passes on as slices of one buffer.
   for (const body of ["abc", "0123456789".repeat(30_000)]) {
-    assert.deepEqual(await askHttp2(t, echo, post, body), [200, body]);
+    assert.deepEqual(await askHttp2(t, sendBack, post, body), [200, body]);
   }
 });
 
@@ -93,11 +93,11 @@ test("a client that cancels its HTTP/2 request cancels the body of the answer", 
       pull: (controller) => controller.enqueue(new Uint8Array(1)),
       cancel: cancelled.resolve,
     });
-  const handle = toHandler(async () => {
+  const service: Service = async () => {
     setImmediate(() => leave());
     return ok(endless());
-  });
-  const session = await openSession(t, handle);
+  };
+  const session = await openSession(t, service);
   const stream = session.request({ ":path": "/endless" }).resume();
   leave = () => stream.close(constants.NGHTTP2_CANCEL);
   assert.match(
@@ -107,9 +107,9 @@ test("a client that cancels its HTTP/2 request cancels the body of the answer", 
 });
 
 test("requests of an HTTP/2 connection leave no listener on it", async (t) => {
-  const handle = toHandler(async () => ok(streamOf("a", "b")));
+  const service: Service = async () => ok(streamOf("a", "b"));
   const counts: number[] = [];
-  const session = await openSession(t, handle, (server) => {
+  const session = await openSession(t, service, (server) => {
     server.on("connection", (socket) => {
       server.on("request", () => counts.push(socket.listenerCount("close")));
     });

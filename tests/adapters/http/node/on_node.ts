@@ -9,26 +9,22 @@ import {
   type NodeListener,
   type NodeServeOptions,
   serve,
+  toNodeListener,
 } from "../../../../adapters/http/node/mod.ts";
 import { toHandler } from "../../../../core/http/fetch_handler.ts";
-import type {
-  Answer,
-  ReadBody,
-  Service,
-} from "../../../../core/http/message.ts";
 import {
   apiKeys,
   createHandler,
-  type Handler,
   type HandlerOptions,
   memoryStorage,
+  type Service,
 } from "../../../../mod.ts";
-import type { Wire } from "../../../contract/wire.ts";
+import type { Answer, Wire } from "../../../contract/wire.ts";
 import { RUNTIME } from "../../../support/runtime.ts";
 import { listenOn } from "../../../support/server.ts";
 import { until } from "../../../support/time.ts";
 import { openWire } from "../../../support/wire.ts";
-import { watch } from "../stage.ts";
+import { GET, watch } from "../stage.ts";
 
 const isNode = RUNTIME === "node";
 
@@ -52,19 +48,18 @@ export interface Spoken {
   close(): Promise<void>;
 }
 
-/** Serves `handle`, and connects to it. */
+/** Serves a service, and connects to it. */
 export async function speak(
   t: TestContext,
-  handle: Handler,
+  service: Service,
   options: NodeServeOptions = {},
 ): Promise<Spoken> {
   let socket: Socket | undefined;
-  const service: Service = (request, connection, readBody) => {
+  const handle = toHandler((request, connection, readBody) => {
     socket = connection as Socket;
-    return handle.answer(request, connection, readBody);
-  };
-  const serving = (all: NodeServeOptions) => serve(toHandler(service), all);
-  const all = await watch(t, serving, options);
+    return service(request, connection, readBody);
+  });
+  const all = await watch(t, (all) => serve(handle, all), options);
   const wire = await openWire(t, all);
   return {
     wire,
@@ -73,6 +68,25 @@ export async function speak(
       until(`${count} bytes`, () => (socket?.bytesRead ?? 0) >= count),
     close: () => (wire.close(), all.close()),
   };
+}
+
+/** Sends bytes to a server of a service, and returns its answer and the errors that were reported. */
+export async function answerOf(
+  t: TestContext,
+  service: Service,
+  bytes: string = GET,
+  options: NodeServeOptions = {},
+): Promise<Answer & { readonly errors: readonly unknown[] }> {
+  const { wire, errors, close } = await speak(t, service, options);
+  wire.write(bytes);
+  const answer = await wire.answer(bytes.split(" ")[0]);
+  await close();
+  return { ...answer, errors: errors.splice(0) };
+}
+
+/** The request listener of a service. */
+export function listenerOf(service: Service): NodeListener {
+  return toNodeListener(toHandler(service));
 }
 
 /** Serves a listener on a third-party server, and connects to it. */
@@ -85,45 +99,9 @@ export async function speakTo(
 }
 
 /** The service, with the key `secret`. */
-export function pets(options: Partial<HandlerOptions> = {}): Handler {
+export function pets(options: Partial<HandlerOptions> = {}): Service {
   const keys = apiKeys(["secret"]);
-  return createHandler({ storage: memoryStorage(), keys, ...options });
-}
-
-/** A handler that answers each request with this. */
-export function saying(
-  body: Answer["body"],
-  { status = 200, headers = {} }: Partial<Answer> = {},
-): Handler {
-  return toHandler(async () => ({ status, headers, body }));
-}
-
-/** Makes an answer from a text. */
-export function ok(body: Answer["body"]): Answer {
-  return { status: 200, headers: {}, body };
-}
-
-/** A handler that answers each request with its body. */
-export const echo: Handler = toHandler(
-  async ({ headers }, _connection, readBody) => {
-    const length = headers.get("content-length");
-    return await readAll(
-      readBody,
-      length === null ? undefined : Number(length),
-    );
-  },
-);
-
-/** Reads a body, and makes an answer from it. */
-export async function readAll(
-  readBody: ReadBody,
-  length?: number,
-): Promise<Answer> {
-  const limits = { maxBodyBytes: 1_000_000, bodyTimeout: 30_000 };
-  const bytes = await readBody(limits, length);
-  return bytes instanceof Uint8Array
-    ? ok(new TextDecoder().decode(bytes))
-    : bytes;
+  return createHandler({ storage: memoryStorage(), keys, ...options }).answer;
 }
 
 export function streamOf(

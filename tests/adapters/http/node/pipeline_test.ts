@@ -3,10 +3,9 @@
 import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import process from "node:process";
-import { toHandler } from "../../../../core/http/fetch_handler.ts";
-import { memoryStorage } from "../../../../mod.ts";
-import { ok, pets, speak, streamOf, testOnNode as test } from "./on_node.ts";
-import { GET } from "../stage.ts";
+import { memoryStorage, type Service } from "../../../../mod.ts";
+import { pets, speak, streamOf, testOnNode as test } from "./on_node.ts";
+import { GET, ok } from "../stage.ts";
 import { until } from "../../../support/time.ts";
 import { REX_JSON } from "../../../support/pets.ts";
 import { rawRequest, WITH_KEY } from "../../../support/wire.ts";
@@ -17,13 +16,13 @@ test("of pipelined requests, eight are begun before the first is answered", asyn
   process.once("warning", (warning) => warnings.push(warning));
   const first = Promise.withResolvers<void>();
   const arrived = Promise.withResolvers<void>();
-  const handle = toHandler(async () => {
+  const service: Service = async () => {
     begun++;
     setImmediate(arrived.resolve); // all came in one piece
     await first.promise;
     return ok(streamOf("ok"));
-  });
-  const { wire } = await speak(t, handle);
+  };
+  const { wire } = await speak(t, service);
   const methods = Array(4).fill(["GET", "HEAD", "OPTIONS"]).flat();
   wire.write(methods.map((method) => rawRequest(`${method} /`)).join(""));
   await arrived.promise;
@@ -36,11 +35,11 @@ test("of pipelined requests, eight are begun before the first is answered", asyn
 });
 
 test("Node stops reading while more than 32 requests wait, and hangs up at 257", async (t) => {
-  const handle = toHandler(async (_request, socket) => {
+  const service: Service = async (_request, socket) => {
     await new Promise(setImmediate); // all came in one piece
     return ok(String((socket as Socket).isPaused()));
-  });
-  const { wire } = await speak(t, handle);
+  };
+  const { wire } = await speak(t, service);
   for (const waiting of [256, 33, 32]) {
     wire.write(rawRequest("POST /") + GET.repeat(waiting));
     assert.equal((await wire.answer()).body, String(waiting > 32));
@@ -52,14 +51,14 @@ test("Node stops reading while more than 32 requests wait, and hangs up at 257",
 
 test("a pipelined request begins at once if it and those before it are safe", async (t) => {
   const begun: string[] = [];
-  const handle = toHandler(async (request) => {
+  const service: Service = async (request) => {
     const step = `${request.method} ${new URL(request.url).pathname}`;
     begun.push(step);
     await new Promise((go) => setTimeout(go, 5));
     begun.push(`${step} is answered`);
     return ok(step);
-  });
-  const { wire } = await speak(t, handle);
+  };
+  const { wire } = await speak(t, service);
   const steps = ["POST /1", "GET /2", "GET /3", "DELETE /4", "GET /5"];
   wire.write(steps.map((step) => rawRequest(step, [], "")).join(""));
   for (const step of steps) assert.equal((await wire.answer()).body, step);
@@ -78,7 +77,7 @@ test("a pipelined request begins at once if it and those before it are safe", as
 test("a client that goes away cancels the bodies of its pipelined requests", async (t) => {
   const error = new Error("secret");
   const reasons: unknown[] = [];
-  const handle = toHandler(async () =>
+  const service: Service = async () =>
     ok(
       new ReadableStream({
         start: (controller) => controller.enqueue(new Uint8Array(1)),
@@ -87,9 +86,8 @@ test("a client that goes away cancels the bodies of its pipelined requests", asy
           throw reasons.length === 1 ? reason : error;
         },
       }),
-    )
-  );
-  const { wire, errors, close } = await speak(t, handle);
+    );
+  const { wire, errors, close } = await speak(t, service);
   wire.write(GET + GET);
   await until("a head", () => wire.received !== "");
   wire.close();
@@ -103,11 +101,10 @@ test("a client that goes away cancels the bodies of its pipelined requests", asy
 test("garbage does not cut off the answer to the request before it", async (t) => {
   for (const isBegun of [false, true]) {
     const { promise: rest, resolve } = Promise.withResolvers<string>();
-    const handle = toHandler(async () =>
-      ok(isBegun ? streamOf(rest) : await rest)
-    );
+    const service: Service = async () =>
+      ok(isBegun ? streamOf(rest) : await rest);
     const options = { keepAliveTimeout: 0 };
-    const { wire, received } = await speak(t, handle, options);
+    const { wire, received } = await speak(t, service, options);
     const garbage = "hello world\r\n\r\n";
     wire.write(GET);
     if (isBegun) await until("a head", () => wire.received !== "");

@@ -1,0 +1,118 @@
+/** What `serve` of Node's adapter passes on, and its limits of time. */
+import assert from "node:assert/strict";
+import type { Server as HttpServer } from "node:http";
+import { serve, toNodeListener } from "../../../../adapters/http/node/mod.ts";
+import { toHandler } from "../../../../core/http/fetch_handler.ts";
+import {
+  type Handler,
+  memoryStorage,
+  type Service,
+  type ServiceRequest,
+} from "../../../../mod.ts";
+import {
+  answerOf,
+  pets,
+  speak,
+  streamOf,
+  testOnNode as test,
+} from "./on_node.ts";
+import { GET, ok } from "../stage.ts";
+import { atEnd } from "../../../support/at_end.ts";
+import { until } from "../../../support/time.ts";
+import { REX_JSON } from "../../../support/pets.ts";
+import { openWire, rawRequest, WITH_KEY } from "../../../support/wire.ts";
+
+test("a handler is answered without Request, Response, Headers, stream or signal", async (t) => {
+  const names = ["Request", "Response", "Headers", "ReadableStream"]
+    .concat("AbortController", "URL");
+  const globals = globalThis as unknown as Record<string, unknown>;
+  const kept = names.map((name) => globals[name]);
+  const { wire } = await speak(t, pets());
+  names.forEach((name) => globals[name] = undefined);
+  try {
+    wire.write(rawRequest("POST /v1/pets", [WITH_KEY], REX_JSON));
+    assert.equal((await wire.answer()).status, 201);
+    wire.write(rawRequest("GET /v1/pets/1", [WITH_KEY]));
+    const { lines, body } = await wire.answer();
+    assert(lines.includes("content-type: application/json"));
+    const pet = '{"id":1,"name":"Rex","categoryId":1,"status":"available"}';
+    assert.equal(body, pet);
+  } finally {
+    names.forEach((name, i) => globals[name] = kept[i]);
+  }
+});
+
+test("onError of a handler is given the request that failed", async (t) => {
+  const cause = new Error("broken");
+  const told: [unknown, ServiceRequest][] = [];
+  const service = pets({
+    storage: { ...memoryStorage(), create: () => Promise.reject(cause) },
+    onError: (cause, request) => void told.push([cause, request]),
+  });
+  const sent = rawRequest("POST /v1/pets", [WITH_KEY], REX_JSON);
+  const { status, body, errors } = await answerOf(t, service, sent);
+  assert.equal(status, 500);
+  assert.equal(JSON.parse(body).message, "Something went wrong on our side");
+  assert.deepEqual(errors, [], "it is the handler's to report");
+  const [[toldCause, request] = []] = told;
+  assert.equal(toldCause, cause);
+  assert(request !== undefined);
+  assert.equal(request.method, "POST");
+  assert.equal(request.url, "http://a/v1/pets");
+  assert.equal(request.headers.get("host"), "a");
+});
+
+test("serve gives a client 10 s for a head, 30 s for a request, and 5 s until the next", async (t) => {
+  const cases = [
+    [{}, [10_000, 30_000, 5000]],
+    [{ requestTimeout: 7000, keepAliveTimeout: 1 }, [7000, 7000, 1]],
+    [{ requestTimeout: 0 }, [10_000, 0, 5000]],
+    [{ headersTimeout: 0 }, [0, 30_000, 5000]],
+  ] as const;
+  for (const [options, times] of cases) {
+    const service: Service = async (_request, socket) => {
+      const { server } = socket as { readonly server: HttpServer };
+      const { headersTimeout, requestTimeout, keepAliveTimeout } = server;
+      return ok(`${[headersTimeout, requestTimeout, keepAliveTimeout]}`);
+    };
+    assert.equal((await answerOf(t, service, GET, options)).body, `${times}`);
+  }
+});
+
+test("the answer after close is the last of its connection, begun or not", async (t) => {
+  for (const isBegun of [false, true]) {
+    const { promise: rest, resolve } = Promise.withResolvers<string>();
+    let isAsked = false;
+    const service: Service = async () => {
+      isAsked = true;
+      return ok(isBegun ? streamOf(rest) : await rest);
+    };
+    const server = await serve(toHandler(service), {
+      port: 0,
+      keepAliveTimeout: 0,
+    });
+    atEnd(t, () => server.close());
+    const wire = await openWire(t, server, GET);
+    await until("a request", () => isBegun ? wire.received !== "" : isAsked);
+    const closed = server.close();
+    resolve("ok");
+    const { lines, body } = await wire.answer();
+    assert.equal(body, "ok");
+    assert.equal(lines.includes("connection: close"), !isBegun);
+    assert.equal(await wire.rest(), "");
+    await closed;
+  }
+});
+
+test("serve and toNodeListener refuse any other fetch function, and say what to do", async () => {
+  const other = (() => new Response()) as unknown as Handler;
+  const message = (taker: string) =>
+    `Cannot serve this function: on Node, ${taker} takes what createHandler(…) returns. ` +
+    "Do your own work in (req, res) before the listener, or serve other fetch functions with srvx";
+  const refusal = (taker: string) => ({
+    name: "TypeError",
+    message: message(taker),
+  });
+  assert.throws(() => toNodeListener(other), refusal("toNodeListener"));
+  await assert.rejects(serve(other), refusal("serve"));
+});

@@ -1,0 +1,91 @@
+/** Bodies that nobody reads, and clients that keep sending them. */
+import assert from "node:assert/strict";
+import { PassThrough } from "node:stream";
+import { endLater } from "../../../../adapters/http/node/unread_body.ts";
+import type { Service } from "../../../../mod.ts";
+import { pets, speak, testOnNode as test } from "./on_node.ts";
+import { GET, ok, saying } from "../stage.ts";
+import { rawRequest } from "../../../support/wire.ts";
+
+test("a body that nobody reads keeps the connection, unless it has more than 64 KiB", async (t) => {
+  const size = 65_536;
+  const post = (length: number) =>
+    rawRequest("POST /", [`Content-Length: ${length}`]);
+  const { wire } = await speak(t, saying("ok"));
+  wire.write(post(size));
+  assert.equal((await wire.answer()).body, "ok");
+  wire.write("a".repeat(size) + post(size + 1));
+  const { lines } = await wire.answer();
+  assert(lines.includes("connection: close"), lines.join());
+});
+
+const cases = [
+  ["the rest of a body that is answered", 10_000, "Content-Length: 5", "ab"],
+  ["reading why it was cut off", 1000, "Transfer-Encoding: chunked", ""],
+  ["reading why it was refused", 1000, "garbage", ""],
+  [
+    "reading why 100 does not come",
+    1000,
+    "Expect: 100-continue\r\nContent-Length: 5",
+    "",
+  ],
+  ["nothing once all is sent", 0, "Connection: close", ""],
+] as const;
+for (const [what, ms, field, body] of cases) {
+  test(`a client has ${ms} ms for ${what}`, async (t) => {
+    const { setTimeout } = globalThis;
+    const asked: unknown[] = [];
+    t.mock.method(globalThis, "setTimeout", (run: () => void, time = 0) => {
+      const isAsked = time === 1000 || time === 10_000;
+      if (isAsked) asked.push(time);
+      return setTimeout(run, isAsked ? 20 : time);
+    });
+    const empty = saying(null, { status: 204 });
+    for (const service of [saying("ok"), empty, pets()]) {
+      const { wire } = await speak(t, service, { keepAliveTimeout: 0 });
+      wire.write(rawRequest("POST /", [field]) + body);
+      assert((await wire.answer()).status >= 200);
+      assert.equal(await wire.rest(), "");
+    }
+    assert.deepEqual(asked, ms === 0 ? [] : [ms, ms, ms]);
+  });
+}
+
+test("a body that nobody wants is read for 64 KiB; tiny chunks count as 64 bytes", async () => {
+  for (const [size, count] of [[32_768, 2], [64, 1024], [1, 1024]] as const) {
+    const req = Object.assign(new PassThrough(), { complete: false });
+    const res = new PassThrough();
+    const ended = endLater({ req, res } as never, "no");
+    assert.equal(String(res.read()), "no");
+    for (let i = 0; i <= count; i++) {
+      assert.equal(req.isPaused(), false);
+      req.emit("data", new Uint8Array(size));
+    }
+    assert.equal(req.isPaused(), true);
+    req.emit("close");
+    await ended;
+    assert.equal(res.writableEnded, true);
+  }
+});
+
+test("a body that is read in part does not stop the next request", async (t) => {
+  const refused = Promise.withResolvers<void>();
+  const sent = Promise.withResolvers<void>();
+  const service: Service = async ({ method }, _connection, readBody) => {
+    if (method === "GET") return ok("next");
+    const limits = { maxBodyBytes: 1, bodyTimeout: 30_000 };
+    const answer = await readBody(limits, 50_000);
+    refused.resolve();
+    await sent.promise;
+    return answer instanceof Uint8Array ? ok("whole") : answer;
+  };
+  const { wire, received } = await speak(t, service);
+  const head = rawRequest("POST /", ["Content-Length: 50000"]);
+  wire.write(`${head}ab`);
+  await refused.promise;
+  wire.write("a".repeat(49_998) + GET);
+  await received(head.length + 50_000);
+  sent.resolve();
+  assert.equal((await wire.answer()).status, 413);
+  assert.equal((await wire.answer()).body, "next");
+});
