@@ -432,11 +432,14 @@ testUnless(
   },
 );
 
-/** Starts a server whose database is locked, and waits until it has opened its port. */
-async function startLocked(t: TestContext) {
+/**
+ * Starts a server whose database is locked by a program that runs `sql`, and waits until it has
+ * opened its port.
+ */
+async function startLocked(t: TestContext, sql = "") {
   const cwd = newFolder(t);
   const other = new DatabaseSync(join(cwd, "petstore.db"));
-  other.exec("BEGIN EXCLUSIVE");
+  other.exec(`BEGIN EXCLUSIVE; ${sql}`);
   const port = await freePort();
   const command = mainCommand(["start", "--port", String(port)]);
   const server = startProgram(t, command, { cwd });
@@ -461,6 +464,14 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
     server.unlock();
   });
 }
+
+test("SIGTERM before the storage fails to open ends the server with 0", async (t) => {
+  const server = await startLocked(t, "CREATE TABLE others (id)");
+  await tellToStop(server);
+  server.unlock();
+  assert.equal(await server.exited, 0);
+  assert.doesNotMatch(server.stderr(), /Cannot open/);
+});
 
 test("a request that comes while the storage opens is answered once it is open", async (t) => {
   const server = await startLocked(t);
