@@ -10,7 +10,7 @@ import {
   realpathSync,
   statSync,
 } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { assertVersion, NO_TABLES, storageError } from "../pet_database.ts";
 import { NEW_COLUMNS, SCHEMA_VERSION, TABLES } from "../sqlite_tables.ts";
@@ -72,7 +72,12 @@ function createPrivate(file: string): void {
     // `wx` does not open an existing file: closing it would release the locks that this process has
     // on it (SQLite's document How To Corrupt, "Posix advisory locks canceled").
     closeSync(openSync(file, "wx", 0o600));
-  } catch { /* If it cannot be created, SQLite will fail. */ }
+  } catch (error) {
+    // Deno checks no symbolic link that SQLite follows. The file would be readable by others, and
+    // nobody would notice if it were replaced.
+    if ((error as Error).name === "NotCapable") throw error;
+    // It exists, or SQLite will fail too.
+  }
 }
 
 /**
@@ -104,7 +109,9 @@ function followLinks(path: string): string {
   let file = path;
   try {
     for (let links = 0; links < 200; links++) {
-      file = resolve(realpathSync(dirname(file)), readlinkSync(file));
+      const folder = realpathSync(dirname(file));
+      file = resolve(folder, basename(file));
+      file = resolve(folder, readlinkSync(file));
     }
   } catch { /* It is not a link. */ }
   return file;

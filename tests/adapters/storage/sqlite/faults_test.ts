@@ -509,15 +509,19 @@ test("sqliteStorage says which permissions Deno must give it", {
     `failed unavailable Cannot open ${path}: Deno does not permit it; ` +
     `run with --allow-read=${directory} --allow-write=${directory}`;
   const shared = "/dev/shm/not_permitted.db";
-  const refusalOfDev =
-    `failed unavailable Cannot open ${shared}: Deno does not permit it; ` +
+  const link = newPath();
+  symlinkSync("/dev", link);
+  const linked = join(link, "not_permitted.db");
+  const refusalOfDev = (path: string) =>
+    `failed unavailable Cannot open ${path}: Deno does not permit it; ` +
     "run with --allow-all, which Deno demands for all that is in /dev";
   const cases = [
     ["", "", path, refusal],
     [directory, "", path, refusal],
     [path, path, path, refusal],
     [directory, directory, path, "opened"],
-    ["/dev/shm", "/dev/shm", shared, refusalOfDev],
+    ["/dev/shm", "/dev/shm", shared, refusalOfDev(shared)],
+    ["/", "/", linked, refusalOfDev(linked)],
   ] as const;
   for (const [read, write, path, expected] of cases) {
     const child = startStorage({
