@@ -88,7 +88,12 @@ export async function sharedPostgres(): Promise<SharedPostgres> {
     return url;
   }
 
-  const onDatabase: SharedPostgres["onDatabase"] = (title, check, options) =>
+  const onDatabase: SharedPostgres["onDatabase"] = (
+    title,
+    check,
+    options = {},
+  ) =>
+    // Bun runs nothing if the options are undefined.
     void testUnless(skip)(title, options, async (t) => {
       const url = await emptyDatabase();
       await check({
