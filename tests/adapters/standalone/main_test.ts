@@ -216,7 +216,8 @@ testUnless(skip)(
     const { code, stderr } = await runMain(["keys", "list"], { cwd, env });
     const { host, pathname } = new URL(env.DATABASE_URL);
     const named = `Database: postgres://${host}${pathname}\n`;
-    assert.deepEqual([code, stderr], [0, named]);
+    // A busy server may be waited for first, which is told too.
+    assert.deepEqual([code, stderr.endsWith(named)], [0, true], stderr);
     assert.ok(performance.now() - began < 25_000);
   },
 );
