@@ -6,12 +6,17 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { taskCommand } from "../../../adapters/standalone/command_line.ts";
 import { readConfig } from "../../../adapters/standalone/config.ts";
+import { runCopy } from "../../../adapters/standalone/copy.ts";
+import { runIds } from "../../../adapters/standalone/ids.ts";
+import { runKeys } from "../../../adapters/standalone/keys.ts";
+import { runJudge } from "../../judge/main.ts";
 import { commandLine, RUNTIME, testUnless } from "../../support/runtime.ts";
 import { MAIN, runMain, taskFlags } from "../../support/standalone.ts";
 import { freePort, run } from "../../support/process.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 
-const cases = [
+/** What the program says to a command line, and to one in an environment. */
+const REFUSED = [
   ["strat", /^Unknown command "strat"\nSee --help\n$/],
   ["Key list", /^Unknown command "Key"\n/],
   ["\u009b", /^Unknown command "\uFFFD"\n/],
@@ -40,41 +45,14 @@ const cases = [
     /^Cannot read DATABASE_URL: .*\n$/,
     { DATABASE_URL: "postgres://me:sesame@:x/pets" },
   ],
-  ["copy a b -x", /^Unknown option '-x'$/m],
-  ["copy a b c", /^copy takes two addresses: copy FROM TO\n/],
-  ["copy sqlite:a.db", /^copy takes two addresses: copy FROM TO\n/],
-  ["copy memory: sqlite:b", /^Cannot read FROM: .*DATABASE, not memory:…\n/],
-  ["copy sqlite:a memory:", /^Cannot read TO: it must be sqlite:PATH /],
-  [
-    "copy postgres://u:sesame@127.0.0.1:1/d?sslmode=maybe sqlite:b",
-    /^Cannot read FROM: /,
-  ],
-  ["ids 7", /^ids takes one option: --from N\n/],
-  ["ids --from 0", /^Cannot read --from: it must be an id, from 1 to /],
-  ["ids --from 9223372036854775808", /^Cannot read --from: /],
   ["ids --from 7", /: there is no such file\n$/, {}],
   ["ids --from 7", /^Cannot set ids: DATABASE_URL is memory:/, {
     DATABASE_URL: "memory:",
   }],
   ["--version start", /^--version takes no arguments\n/],
-  ["keys list --toString", /^Unknown option '--toString'$/m],
-  ["keys list --json=yes", /^Option '--json' does not take an argument$/m],
-  ["keys list --quiet", /^--quiet is for keys issue, without --json/],
   ["keys issue a --quiet --json", /^--quiet is for keys issue/],
   ["keys issue ", /^Cannot read NAME: it must not be empty\n/],
   ["keys issue two words", /issue NAME \(in quotes if it has spaces\)/],
-  ...["90", "0d", "3651d", "1.5d", "-1d", "90D", "1d2d"].map((days) =>
-    [
-      `keys issue a --expires=${days}`,
-      /^Cannot read --expires: it must be days, such as 90d, up to 3650d, not "/,
-    ] as const
-  ),
-  ["keys issue a --expires", /^Option '--expires <value>' argument missing$/m],
-  ["keys list --expires 1d", /^--expires is for keys issue$/m],
-  ["keys revoke", /issue NAME/],
-  ["keys revoke one", /^Cannot read KEY: it is neither an id nor an issued /],
-  ["keys revoke 0", /^Cannot read ID: it must be an integer from 1 to /],
-  ["keys rotate 1", /issue NAME/],
   ["keys list", /^Cannot find a database at sqlite:\/.*\/petstore\.db: /, {}],
   ["start", /^Cannot read PETSTORE_HOST: .*, not "\*"\n$/, {
     PETSTORE_HOST: "*",
@@ -82,7 +60,7 @@ const cases = [
   ["start --host *", /^Cannot read --host: .*, not "\*"\n/],
   ["keys list", /DATABASE_URL is memory:/, { DATABASE_URL: "memory:" }],
 ] as const;
-for (const [command, message, env] of cases) {
+for (const [command, message, env] of REFUSED) {
   test(`"${command}" is refused, and leaves no file behind`, async (t) => {
     const cwd = newFolder(t);
     const ended = await runMain(command.split(" "), { cwd, env: env ?? {} });
@@ -91,6 +69,65 @@ for (const [command, message, env] of cases) {
     assert.doesNotMatch(stderr, /^ +at |sesame/m);
     assert.deepEqual([stdout, readdirSync(cwd)], ["", []]);
     assert.equal(code, env === undefined ? 2 : 1);
+  });
+}
+
+const COMMANDS: Readonly<
+  Record<string, (args: readonly string[]) => Promise<void>>
+> = {
+  keys: runKeys,
+  ids: runIds,
+  copy: runCopy,
+  judge: (args) => runJudge(["--key", "k", ...args]),
+};
+
+/** Wrong arguments, and what a command says before it does anything. */
+const WRONG = [
+  ["keys list --toString", /^Unknown option '--toString'$/],
+  ["keys list --json=yes", /^Option '--json' does not take an argument$/],
+  ["keys list --quiet", /^--quiet is for keys issue, without --json/],
+  ...["90", "0d", "3651d", "1.5d", "-1d", "90D", "1d2d"].map((days) =>
+    [
+      `keys list --expires=${days}`,
+      /^Cannot read --expires: it must be days, such as 90d, up to 3650d, not "/,
+    ] as const
+  ),
+  ["keys list --expires", /^Option '--expires <value>' argument missing$/],
+  ["keys list --expires 1d", /^--expires is for keys issue$/],
+  ["keys revoke", /issue NAME/],
+  ["keys revoke one", /^Cannot read KEY: it is neither an id nor an issued /],
+  ["keys revoke 0", /^Cannot read ID: it must be an integer from 1 to /],
+  ["keys rotate 1", /issue NAME/],
+  ["ids 7", /^ids takes one option: --from N$/],
+  ["ids --from 0", /^Cannot read --from: it must be an id, from 1 to /],
+  ["ids --from 9223372036854775808", /^Cannot read --from: /],
+  ["copy a b -x", /^Unknown option '-x'$/],
+  ["copy a b c", /^copy takes two addresses: copy FROM TO$/],
+  ["copy sqlite:a.db", /^copy takes two addresses: copy FROM TO$/],
+  ["copy memory: sqlite:b", /^Cannot read FROM: .*DATABASE, not memory:…$/],
+  ["copy sqlite:a memory:", /^Cannot read TO: it must be sqlite:PATH /],
+  [
+    "copy postgres://u:sesame@127.0.0.1:1/d?sslmode=maybe sqlite:b",
+    /^Cannot read FROM: /,
+  ],
+  ["judge ", /takes one address, such as/],
+  ["judge ftp://localhost/v1", /takes a whole http: or https: address/],
+  ["judge localhost:3000/v1", /takes a whole http: or https: address/],
+  ["judge /v1", /takes a whole http: or https: address/],
+  ["judge http://localhost/v1?a", /without a user, a query and a fragment/],
+  ["judge http://u:sesame@localhost:1/v1", /without a user/],
+  ["judge --key a\nsesame http://localhost:1/v1", /key must be visible ASCII/],
+] as const;
+for (const [command, message] of WRONG) {
+  test(`${JSON.stringify(command)} is refused`, async () => {
+    const [name = "", ...args] = command.split(" ");
+    const running = COMMANDS[name]?.(args) ?? Promise.resolve();
+    await assert.rejects(running, ({ name, message: said }: Error) => {
+      assert.equal(name, "UsageError");
+      assert.match(said, message);
+      assert.doesNotMatch(said, /sesame/);
+      return true;
+    });
   });
 }
 
@@ -163,54 +200,26 @@ test("version and --version print the version in deno.json", async (t) => {
   }
 });
 
-const JUDGE = commandLine(
-  fileURLToPath(new URL("../../judge/main.ts", import.meta.url)),
-  ["-E"],
-);
+const JUDGE = fileURLToPath(new URL("../../judge/main.ts", import.meta.url));
 
 test("judge --help shows its usage and an example", async () => {
-  const { code, stdout } = await run([...JUDGE, "--help"]);
+  const { code, stdout } = await run([
+    ...commandLine(JUDGE, ["-E"]),
+    "--help",
+  ]);
   assert.equal(code, 0);
   assert.match(stdout, /^Usage: .* judge ADDRESS .*\nExample: /m);
 });
 
-test("judge says what is wrong with an address, and if nothing listens there", async () => {
-  const cases = [
-    ["", 2, /takes one address, such as/],
-    ["ftp://localhost/v1", 2, /takes a whole http: or https: address/],
-    ["http://localhost/v1?a", 2, /without a user, a query and a fragment/],
-    ["localhost:3000/v1", 2, /takes a whole http: or https: address/],
-    ["/v1", 2, /takes a whole http: or https: address/],
-    [
-      `http://127.0.0.1:${await freePort()}/v1`,
-      1,
-      /^Fix first: Nothing listens at this address: .*\nNo pet was added/m,
-    ],
-  ] as const;
-  for (const [address, expected, message] of cases) {
-    const flags = RUNTIME === "deno" ? ["--allow-net", "--allow-env"] : [];
-    const judge = commandLine(JUDGE.at(-1) ?? "", flags);
-    const { code, stdout, stderr } = await run([
-      ...judge,
-      "--key",
-      "k",
-      address,
-    ]);
-    assert.equal(code, expected);
-    assert.match(stdout + stderr, message);
-  }
-});
-
-test("judge shows no key that cannot be sent, and no password of an address", async () => {
-  const cases = [
-    ["--key", "a\nsecret", "http://localhost:1/v1"],
-    ["--key", "k", "http://u:secret@localhost:1/v1"],
-  ];
-  for (const args of cases) {
-    const { code, stderr } = await run([...JUDGE, ...args]);
-    assert.equal(code, 2);
-    assert.doesNotMatch(stderr, /secret/);
-  }
+test("judge says that nothing listens at an address", async () => {
+  const address = `http://127.0.0.1:${await freePort()}/v1`;
+  const flags = RUNTIME === "deno" ? ["--allow-net", "--allow-env"] : [];
+  const judge = commandLine(JUDGE, flags);
+  const { code, stdout } = await run([...judge, "--key", "k", address]);
+  assert.equal(code, 1);
+  const said =
+    /^Fix first: Nothing listens at this address: .*\nNo pet was added/m;
+  assert.match(stdout, said);
 });
 
 testUnless(process.platform !== "linux" && "/dev/full is Linux's")(
