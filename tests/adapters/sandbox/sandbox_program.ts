@@ -3,12 +3,9 @@
 import assert from "node:assert/strict";
 import { after, test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
+import type { Fault, RecordedRequest } from "../../../adapters/sandbox/mod.ts";
 import { rawRequest, Wire } from "../../contract/wire.ts";
-import {
-  launch,
-  type Program,
-  type Surroundings,
-} from "../../support/process.ts";
+import { launch, type Program } from "../../support/process.ts";
 import {
   commandLine,
   findRuntimes,
@@ -36,24 +33,29 @@ export interface RunningSandbox extends Address {
     path?: string,
     body?: unknown,
   ): Promise<{ readonly status: number; readonly json: unknown }>;
+  /** Drives it as {@linkcode drive} does; it must be done, and there is nothing to say. */
+  tell(method: string, path: string, body?: unknown): Promise<void>;
+  /** What the control address says of its state. */
+  state(): Promise<{
+    readonly pets: number;
+    readonly faults: readonly Fault[];
+    readonly requests: number;
+  }>;
+  requests(): Promise<readonly RecordedRequest[]>;
   /** Sends a request to the service on its own connection, which closes after the answer. */
   send(request: string, body?: string): Promise<string>;
 }
 
-/** Launches the program with the permissions of its task. */
-export function launchSandbox(
-  args: readonly string[],
-  runtime?: Runtime,
-  surroundings: Surroundings = {},
-): Program {
+/** Launches the program with the permissions of its task; `args` are words between spaces. */
+export function launchSandbox(args: string, runtime?: Runtime): Program {
   const flags = ["-q", "--no-prompt", "--allow-net", "--allow-read"];
-  const command = [...commandLine(MAIN, flags, runtime), ...args];
-  return launch(command, { isInteractive: true, ...surroundings });
+  const command = [...commandLine(MAIN, flags, runtime), ...args.split(" ")];
+  return launch(command, { isInteractive: true });
 }
 
 /** Starts the program, and waits until it listens. */
 export async function startSandbox(
-  args: readonly string[],
+  args: string,
   runtime?: Runtime,
 ): Promise<RunningSandbox> {
   const program = launchSandbox(args, runtime);
@@ -61,24 +63,31 @@ export async function startSandbox(
   if (line === undefined) throw new Error(program.stderr());
   const address: Address = JSON.parse(line);
   const port = Number(new URL(address.url).port);
+  const drive: RunningSandbox["drive"] = async (method, path = "", body) => {
+    const response = await fetch(address.control + path, {
+      method,
+      ...body !== undefined && {
+        body: typeof body === "string" ? body : JSON.stringify(body),
+        headers: { "content-type": "application/json" },
+      },
+    });
+    const text = await response.text();
+    const json = text === "" ? undefined : JSON.parse(text);
+    return { status: response.status, json };
+  };
+  /** Reads what the types above say. */
+  const get = async (path: string) => (await drive("GET", path)).json as never;
   return {
     ...address,
     program,
     port,
-    async drive(method, path = "", body) {
-      const response = await fetch(address.control + path, {
-        method,
-        ...body !== undefined && {
-          body: typeof body === "string" ? body : JSON.stringify(body),
-          headers: { "content-type": "application/json" },
-        },
-      });
-      const text = await response.text();
-      return {
-        status: response.status,
-        json: text === "" ? undefined : JSON.parse(text),
-      };
+    drive,
+    async tell(...request) {
+      const done = { status: 204, json: undefined };
+      assert.deepEqual(await drive(...request), done);
     },
+    state: () => get(""),
+    requests: () => get("/requests"),
     async send(request, body) {
       const [line = "", ...fields] = request.split("\n");
       const all = [
@@ -94,7 +103,7 @@ export async function startSandbox(
 }
 
 /**
- * Registers a test for each runtime, with one sandbox of fifty pets, which is reset before each
+ * Registers a test for each runtime, with one sandbox of fifty pets, which is seeded before each
  * test.
  */
 export function onEverySandbox(): (
@@ -107,10 +116,7 @@ export function onEverySandbox(): (
       await (await started)?.program.endInput();
     });
     const start = () =>
-      started ??= startSandbox(
-        ["--pets", "50", "--with-stdin", "--quiet"],
-        runtime,
-      );
+      started ??= startSandbox("--pets 50 --with-stdin --quiet", runtime);
     return { runtime, start };
   });
   return (title, check) => {
@@ -118,9 +124,7 @@ export function onEverySandbox(): (
       const skip = missing ?? false;
       test(`${name}: ${title}`, { skip }, async (t) => {
         const sandbox = await start();
-        await sandbox.drive("PUT", "/pets", 50);
-        const { status } = await sandbox.drive("POST", "/reset");
-        assert.equal(status, 204);
+        await sandbox.tell("PUT", "/pets", 50);
         await check(sandbox, t);
       });
     }

@@ -1,7 +1,6 @@
 /** What only a server can show, on each runtime. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RecordedRequest } from "../../../adapters/sandbox/journal.ts";
 import { sandbox } from "../../../adapters/sandbox/mod.ts";
 import { until } from "../../support/time.ts";
 import { openWire, rawRequest } from "../../support/wire.ts";
@@ -10,12 +9,6 @@ import { onEverySandbox, type RunningSandbox } from "./sandbox_program.ts";
 const it = onEverySandbox();
 const REX = '{"name":"Rex","categoryId":1}';
 const LIST = rawRequest("GET /v1/pets");
-
-async function requests(
-  { drive }: RunningSandbox,
-): Promise<readonly RecordedRequest[]> {
-  return (await drive("GET", "/requests")).json as readonly RecordedRequest[];
-}
 
 /** The head of a create with a body of so many bytes. */
 function headOf({ key }: RunningSandbox, length: number): string {
@@ -28,75 +21,68 @@ function get(path: string, key: string, ...more: readonly string[]): string {
   return rawRequest(`GET ${path}`, [`Authorization: Bearer ${key}`, ...more]);
 }
 
-async function ends(sandbox: RunningSandbox) {
-  return (await requests(sandbox)).map(({ status, open }) => [status, open]);
+/** The status of each request, or "open". */
+async function ends({ requests }: RunningSandbox) {
+  return (await requests()).map(({ status, open }) => open ? "open" : status);
+}
+
+async function untilEnded(sandbox: RunningSandbox): Promise<void> {
+  const isEnded = async () => !(await ends(sandbox)).includes("open");
+  await until("no entry is open", isEnded);
 }
 
 it("a lost answer closes the connection without a byte, with its work done or not", async (sandbox) => {
-  const { drive, send } = sandbox;
-  await drive("POST", "/faults", { lose: true });
+  const { tell, send } = sandbox;
+  await tell("POST", "/faults", { lose: true });
   assert.equal(await send("POST /v1/pets", REX), "");
   assert.match(await send("GET /v1/pets?after=50"), /\r\n\[\]$/);
-  await drive("POST", "/faults", { lose: true, work: true });
+  await tell("POST", "/faults", { lose: true, work: true });
   assert.equal(await send("POST /v1/pets", REX), "");
   assert.match(await send("GET /v1/pets?after=50"), /"id":51,"name":"Rex"/);
-  assert.deepEqual(await ends(sandbox), [
-    [null, undefined],
-    [200, undefined],
-    [null, undefined],
-    [200, undefined],
-  ]);
+  assert.deepEqual(await ends(sandbox), [null, 200, null, 200]);
 });
 
 it(
   "a lost answer ends the connection in order, although the body comes late",
   async (sandbox, t) => {
-    const { drive } = sandbox;
-    await drive("POST", "/faults", { lose: true });
+    const { tell, state } = sandbox;
+    await tell("POST", "/faults", { lose: true });
     const wire = await openWire(t, sandbox, headOf(sandbox, REX.length));
-    await until(
-      "the fault is taken",
-      async () =>
-        ((await drive("GET", "")).json as { faults: unknown[] }).faults
-          .length ===
-          0,
-    );
+    const isTaken = async () => (await state()).faults.length === 0;
+    await until("the fault is taken", isTaken);
     assert.equal(wire.isClosed, false);
     wire.write(REX);
     assert.equal(await wire.rest(), "");
   },
 );
 
+function bodyOf(answer: string): string {
+  return answer.slice(answer.indexOf("\r\n\r\n") + 4);
+}
+
 for (const cut of [40, 0]) {
   it(`a body that is cut after ${cut} bytes breaks off there, with the whole length`, async (sandbox) => {
-    const { drive, send } = sandbox;
-    const whole = await send("GET /v1/pets?limit=5");
-    const body = whole.slice(whole.indexOf("\r\n\r\n") + 4);
-    await drive("POST", "/faults", { cut });
+    const { tell, send } = sandbox;
+    const body = bodyOf(await send("GET /v1/pets?limit=5"));
+    await tell("POST", "/faults", { cut });
     const answer = await send("GET /v1/pets?limit=5");
     assert.match(answer, /^HTTP\/1.1 200 /);
     assert.match(answer, new RegExp(`content-length: ${body.length}\r\n`, "i"));
-    assert.equal(
-      answer.slice(answer.indexOf("\r\n\r\n") + 4),
-      body.slice(0, cut),
-    );
-    assert.deepEqual(await ends(sandbox), [[200, undefined], [200, undefined]]);
+    assert.equal(bodyOf(answer), body.slice(0, cut));
+    assert.deepEqual(await ends(sandbox), [200, 200]);
   });
 }
 
-it("a large body that is cut comes up to there", async ({ drive, send }) => {
-  await drive(
-    "PUT",
-    "/pets",
-    Array(100).fill({ name: "x".repeat(255), categoryId: 1 }),
-  );
-  await drive("POST", "/faults", { cut: 25_000 });
+it("a large body that is cut comes up to there", async ({ tell, send }) => {
+  const pets = Array(100).fill({ name: "x".repeat(255), categoryId: 1 });
+  await tell("PUT", "/pets", pets);
+  await tell("POST", "/faults", { cut: 25_000 });
   const answer = await send("GET /v1/pets?limit=100");
-  assert.equal(answer.length - answer.indexOf("\r\n\r\n") - 4, 25_000);
+  assert.equal(bodyOf(answer).length, 25_000);
 });
 
-it("a body that drips is whole in the end", async ({ drive, send }) => {
-  await drive("POST", "/faults", { drip: 300 });
+it("a body that drips is whole in the end", async ({ tell, send }) => {
+  await tell("POST", "/faults", { drip: 300 });
   const answer = await send("GET /v1/pets?limit=1");
   assert.match(
     answer,
@@ -107,39 +93,27 @@ it("a body that drips is whole in the end", async ({ drive, send }) => {
 it(
   "an entry is open until its answer begins, or its client goes away",
   async (sandbox, t) => {
-    const { drive, send } = sandbox;
-    await drive("POST", "/faults", [{ delay: 60_000 }, {
-      delay: 60_000,
-      answer: { status: 500 },
-    }]);
+    const { tell, send } = sandbox;
+    const answer = { status: 500 };
+    const faults = [{ delay: 60_000 }, { delay: 60_000, answer }];
+    await tell("POST", "/faults", faults);
     const waiting = [
       await openWire(t, sandbox, LIST),
       await openWire(t, sandbox, LIST),
     ];
-    await until(
-      "both have come",
-      async () => (await requests(sandbox)).length === 2,
-    );
-    assert.deepEqual(await ends(sandbox), [[null, true], [null, true]]);
+    const isOpen = async () => (await ends(sandbox)).join() === "open,open";
+    await until("both have come", isOpen);
     for (const wire of waiting) wire.close();
-    await until(
-      "both have ended",
-      async () =>
-        (await requests(sandbox)).every(({ open }) => open === undefined),
-    );
-    assert.deepEqual(await ends(sandbox), [[null, undefined], [
-      null,
-      undefined,
-    ]]);
+    await untilEnded(sandbox);
     await send("GET /v1/pets");
-    assert.deepEqual((await ends(sandbox)).at(-1), [200, undefined]);
+    assert.deepEqual(await ends(sandbox), [null, null, 200]);
   },
 );
 
 it(
   "the journal has the target and all header fields as they came",
   async (sandbox, t) => {
-    const { key } = sandbox;
+    const { key, requests } = sandbox;
     const fields = ["Connection: close", "X-A: 1", "x-a: 2"].concat(
       `AUTHORIZATION: Bearer ${key}`,
       "Authorization: Bearer other", // which Node would drop
@@ -147,15 +121,12 @@ it(
     const sent = rawRequest("GET /v1/pets?limit=%31", fields);
     const wire = await openWire(t, sandbox, sent);
     assert.match(await wire.rest(), /^HTTP\/1.1 401 /);
-    const [entry] = await requests(sandbox);
-    assert.equal(entry?.target, "/v1/pets?limit=%31");
-    assert.equal(entry?.headers["x-a"], "1, 2");
-    assert.equal(entry?.headers.authorization, `Bearer ${key}, Bearer other`);
-    assert.deepEqual([entry?.method, entry?.status, entry?.body], [
-      "GET",
-      401,
-      null,
-    ]);
+    const [{ headers, ...entry } = assert.fail()] = await requests();
+    assert.equal(headers["x-a"], "1, 2");
+    assert.equal(headers.authorization, `Bearer ${key}, Bearer other`);
+    const target = "/v1/pets?limit=%31";
+    const expected = { method: "GET", target, body: null, status: 401 };
+    assert.deepEqual(entry, expected);
   },
 );
 
@@ -168,22 +139,21 @@ it(
     });
     const bytes = new TextEncoder().encode(body);
     const wire = await openWire(t, sandbox, headOf(sandbox, bytes.byteLength));
-    await until(
-      "it has come",
-      async () => (await requests(sandbox)).length === 1,
-    );
+    const bodies = async () =>
+      (await sandbox.requests()).map(({ body }) => body);
+    await until("it has come", async () => (await bodies()).length === 1);
     const latin1 = String.fromCharCode(...bytes);
     wire.write(latin1.slice(0, 10));
-    assert.equal((await requests(sandbox))[0]?.body, null);
+    assert.deepEqual(await bodies(), [null]);
     wire.write(latin1.slice(10));
     assert.match(await wire.rest(), /^HTTP\/1.1 201 /);
-    assert.equal((await requests(sandbox))[0]?.body, body);
+    assert.deepEqual(await bodies(), [body]);
   },
 );
 
 it("pipelined requests have an entry and a fault each", async (sandbox, t) => {
-  const { key, drive } = sandbox;
-  await drive("POST", "/faults", [
+  const { key, tell, requests } = sandbox;
+  await tell("POST", "/faults", [
     { answer: { status: 429 } },
     { delay: 50, when: { path: "/v1/pets/1" } },
   ]);
@@ -197,7 +167,7 @@ it("pipelined requests have an entry and a fault each", async (sandbox, t) => {
   ];
   assert.deepEqual(answers.map(({ status }) => status), [429, 200, 404]);
   assert.deepEqual(
-    (await requests(sandbox)).map(({ target, status }) => [target, status]),
+    (await requests()).map(({ target, status }) => [target, status]),
     [["/v1/pets", 429], ["/v1/pets/1", 200], ["/v1/pets/99", 404]],
   );
 });
@@ -211,51 +181,40 @@ for (
   it(
     `${name} leaves earlier answers of the connection, and none later`,
     async (sandbox, t) => {
-      const { key, drive } = sandbox;
-      await drive("POST", "/faults", [{ delay: 50 }, { [name]: value }]);
+      const { key, tell } = sandbox;
+      await tell("POST", "/faults", [{ delay: 50 }, { [name]: value }]);
       const paths = ["/v1/pets/1", "/v1/pets/2", "/v1/pets/3", "/v1/pets/4"];
       const sent = paths.map((path) => get(path, key)).join("");
       const wire = await openWire(t, sandbox, sent);
       const bodies = [...(await wire.rest()).matchAll(/\r\n\r\n(\{[^}]*)/g)];
       const rex = '{"id":1,"name":"Rex","categoryId":1,"status":"available"';
       assert.deepEqual(bodies.map(([, body]) => body), [rex, ...broken]);
-      await until(
-        "no entry is open",
-        async () =>
-          (await ends(sandbox)).every(([, open]) => open === undefined),
-      );
-      assert.deepEqual(
-        (await requests(sandbox)).map(({ status }) => status),
-        [200, status, null, null],
-      );
+      await untilEnded(sandbox);
+      assert.deepEqual(await ends(sandbox), [200, status, null, null]);
     },
   );
 }
 
-it(
-  "a request that is no good for any service is answered and recorded too",
-  async (sandbox, t) => {
-    const sent = LIST.replace("Host: a", "Connection: close");
-    const wire = await openWire(t, sandbox, sent);
-    assert.match(await wire.rest(), /^HTTP\/1.1 400 [^]*"code":"bad_request"/);
-    await until(
-      "the entry is closed",
-      async () => (await ends(sandbox)).every(([, open]) => open === undefined),
-    );
-    assert.deepEqual(await ends(sandbox), [[400, undefined]]);
-  },
-);
-
-for (
-  const [what, request] of [
-    ["no HTTP", "GARBAGE\r\n\r\n"],
-    ["the offer of a tunnel", rawRequest("CONNECT a.example:443")],
-  ] as const
-) {
-  it(`${what} is answered 400`, async (sandbox, t) => {
-    const wire = await openWire(t, sandbox, request);
-    assert.match(await wire.rest(), /^HTTP\/1.1 400 [^]*"code":"bad_request"/);
-  });
+/** By what a client sends that is no good for any service: what is recorded of it. */
+const BAD = [
+  ["a request without Host", LIST.replace("Host: a", "Connection: close"), 400],
+  ["no HTTP", "GARBAGE\r\n\r\n"],
+  ["the offer of a tunnel", rawRequest("CONNECT a.example:443")],
+] as const;
+for (const [what, sent, ...recorded] of BAD) {
+  it(
+    `${what} is answered 400, and recorded if it is a request`,
+    async (sandbox, t) => {
+      const wire = await openWire(t, sandbox, sent);
+      assert.match(
+        await wire.rest(),
+        /^HTTP\/1.1 400 [^]*"code":"bad_request"/,
+      );
+      const isClosed = async () => !(await ends(sandbox)).includes("open");
+      await until("the entry is closed", isClosed);
+      assert.deepEqual(await ends(sandbox), recorded);
+    },
+  );
 }
 
 it("an expectation that is unknown is ignored", async ({ send }) => {

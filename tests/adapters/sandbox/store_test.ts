@@ -6,17 +6,21 @@ import {
   type Sandbox,
   sandbox,
 } from "../../../adapters/sandbox/mod.ts";
+import { until } from "../../support/time.ts";
 
 const REX = '{"name":"Rex","categoryId":1}';
 
-/** Asks a sandbox for a path below `/v1`; with a body, as a create. */
+/** A request; with a body it is a create. */
+type Sent = Omit<RequestInit, "body" | "headers"> & {
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** Asks a sandbox for a path below `/v1`. */
 function send(
   { handle, key }: Sandbox,
   path = "/pets",
-  { body, headers, ...init }: Omit<RequestInit, "body" | "headers"> & {
-    readonly body?: string;
-    readonly headers?: Readonly<Record<string, string>>;
-  } = {},
+  { body, headers, ...init }: Sent = {},
 ): Promise<Response> {
   return handle(
     new Request(`http://localhost/v1${path}`, {
@@ -41,21 +45,35 @@ async function statuses(
   return all;
 }
 
+/** Sends a create, whose body is `REX` unless it is given. */
+function create(store: Sandbox, sent: Sent = {}): Promise<Response> {
+  return send(store, "/pets", { body: REX, ...sent });
+}
+
+/** Lists up to 20 pets, and returns how many there are. */
+async function count(store: Sandbox): Promise<number> {
+  return (await (await send(store)).json()).length;
+}
+
+/** The status of an answer, and when it says to try again. */
+function outcome({ status, headers }: Response) {
+  return [status, headers.get("retry-after")];
+}
+
 const busy: Fault = { answer: { status: 503 } };
 
 test("reset forgets pets, ids, faults, requests and idempotency keys since the start", async () => {
   const store = sandbox({ pets: 3 });
   const headers = { "idempotency-key": "1" };
-  const create = async () =>
-    await (await send(store, "/pets", { body: REX, headers })).json();
-  assert.equal((await create()).id, 4);
+  const first = await create(store, { headers });
+  assert.equal((await first.json()).id, 4);
   store.add(busy);
   store.reset();
   assert.deepEqual([store.faults, store.requests], [[], []]);
-  const again = await send(store, "/pets", { body: REX, headers });
+  const again = await create(store, { headers });
   assert.equal(again.headers.get("idempotency-replayed"), null);
   assert.equal((await again.json()).id, 4);
-  assert.equal((await (await send(store)).json()).length, 4);
+  assert.equal(await count(store), 4);
 });
 
 test("faults apply in order, each to as many requests as it says", async () => {
@@ -63,9 +81,9 @@ test("faults apply in order, each to as many requests as it says", async () => {
   store.add([{ answer: { status: 500 }, times: 2 }, busy]);
   store.add({ answer: { status: 429 } });
   assert.deepEqual(await statuses(store, 1), [500]);
-  assert.deepEqual(store.faults, [{ answer: { status: 500 }, times: 1 }, busy, {
-    answer: { status: 429 },
-  }]);
+  const [failing, limited] = [500, 429]
+    .map((status) => ({ answer: { status } }));
+  assert.deepEqual(store.faults, [{ ...failing, times: 1 }, busy, limited]);
   assert.deepEqual(await statuses(store, 4), [500, 503, 429, 200]);
   store.add({ ...busy, times: "always" });
   assert.deepEqual(await statuses(store, 3), [503, 503, 503]);
@@ -103,20 +121,14 @@ test("a fault is checked before it is added, and then none is", () => {
 
 test("an answer alone does no work; with work it does, and invites no second try", async () => {
   const store = sandbox();
-  store.add([busy, { ...busy, work: true }]);
-  const first = await send(store, "/pets", { body: REX });
-  assert.deepEqual([first.status, first.headers.get("retry-after")], [
-    503,
-    "1",
-  ]);
-  assert.equal((await (await send(sandbox())).json()).length, 0);
-  const second = await send(store, "/pets", { body: REX });
-  assert.deepEqual([second.status, second.headers.get("retry-after")], [
-    503,
-    null,
-  ]);
+  store.add(busy);
+  assert.deepEqual(outcome(await create(store)), [503, "1"]);
+  assert.equal(await count(store), 0);
+  store.add({ ...busy, work: true });
+  const second = await create(store);
+  assert.deepEqual(outcome(second), [503, null]);
   assert.equal((await second.json()).code, "service_unavailable");
-  assert.deepEqual((await (await send(store)).json()).length, 1);
+  assert.equal(await count(store), 1);
 });
 
 test("an answer has the tester's header fields and body; null leaves a field out", async () => {
@@ -142,22 +154,16 @@ test("an answer has the tester's header fields and body; null leaves a field out
 test("a lost answer rejects as fetch does; with work the pet and its key are kept", async () => {
   const store = sandbox();
   const headers = { "idempotency-key": "7" };
-  const create = () => send(store, "/pets", { body: REX, headers });
   store.add({ lose: true });
-  await assert.rejects(create, TypeError);
-  assert.equal((await (await send(store)).json()).length, 0);
+  await assert.rejects(create(store, { headers }), TypeError);
+  assert.equal(await count(store), 0);
   store.add({ lose: true, work: true });
-  await assert.rejects(create, TypeError);
-  assert.equal((await (await send(store)).json()).length, 1);
-  const again = await create();
+  await assert.rejects(create(store, { headers }), TypeError);
+  assert.equal(await count(store), 1);
+  const again = await create(store, { headers });
   assert.equal(again.headers.get("idempotency-replayed"), "true");
-  assert.deepEqual(store.requests.map(({ status }) => status), [
-    null,
-    200,
-    null,
-    200,
-    201,
-  ]);
+  const sent = store.requests.map(({ status }) => status);
+  assert.deepEqual(sent, [null, 200, null, 200, 201]);
 });
 
 test("a body that is cut fails after so many bytes; a shorter one is whole", async () => {
@@ -199,20 +205,16 @@ test("a delay comes after the work, and is the fault's, or else the sandbox's", 
   assert.deepEqual(await statuses(store, 2), [200, 500]);
   const client = new AbortController();
   const { signal } = client;
-  const sent = send(store, "/pets", { body: REX, signal });
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  assert.deepEqual(
-    store.requests.map(({ status, open }) => [status, open]).at(-1),
-    [null, true],
-  );
+  const sent = create(store, { signal });
+  const entry = () => store.requests.find(({ method }) => method === "POST");
+  await until("the work is done", async () => {
+    store.add({ delay: 0 });
+    return await count(store) === 1;
+  });
+  assert.equal(entry()?.open, true);
   client.abort();
   await assert.rejects(sent, { name: "AbortError" });
-  assert.deepEqual(
-    store.requests.map(({ status, open }) => [status, open]).at(-1),
-    [null, undefined],
-  );
-  store.add({ delay: 0 });
-  assert.equal((await (await send(store)).json()).length, 1);
+  assert.deepEqual([entry()?.status, entry()?.open], [null, undefined]);
 });
 
 test("Prefer makes one answer, and says what it honoured", async () => {
@@ -224,19 +226,12 @@ test("Prefer makes one answer, and says what it honoured", async () => {
     return [status, headers.get("preference-applied")];
   };
   assert.deepEqual(await preferring("code=503"), [503, "code=503"]);
-  assert.deepEqual(
-    await preferring('respond-async, Code="429"; x=y, delay=1'),
-    [
-      429,
-      "code=429, delay=1",
-    ],
-  );
+  const several = 'respond-async, Code="429"; x=y, delay=1';
+  assert.deepEqual(await preferring(several), [429, "code=429, delay=1"]);
   assert.deepEqual(await preferring("delay=0"), [200, "delay=0"]);
   assert.deepEqual(await preferring("code=200"), [200, null]);
-  assert.deepEqual(await preferring("code=abc, xcode=500, delay=9999999999"), [
-    200,
-    null,
-  ]);
+  const wrong = "code=abc, xcode=500, delay=9999999999";
+  assert.deepEqual(await preferring(wrong), [200, null]);
   assert.ok(store.requests.every((entry) => !("fault" in entry)));
   store.add({ answer: { status: 500 } });
   assert.deepEqual(await preferring("code=503"), [500, null]);
@@ -246,15 +241,13 @@ test("a preflight takes no fault unless that is for OPTIONS, and may ask for Pre
   const store = sandbox();
   store.add(busy);
   const preflight = () =>
-    store.handle(
-      new Request("http://localhost/v1/pets", {
-        method: "OPTIONS",
-        headers: {
-          origin: "http://a.example",
-          "access-control-request-method": "GET",
-        },
-      }),
-    );
+    send(store, "/pets", {
+      method: "OPTIONS",
+      headers: {
+        origin: "http://a.example",
+        "access-control-request-method": "GET",
+      },
+    });
   const { status, headers } = await preflight();
   assert.equal(status, 204);
   assert.equal(headers.get("access-control-allow-origin"), "*");
@@ -285,32 +278,26 @@ test("requests has the fault, the body that was read, and no body for 401, 413 a
   });
   assert.equal(headers?.["x-a"], "b");
   assert.equal(headers?.authorization, "Bearer k");
-  await send(store, "/pets", { body: "{" });
-  await send(store, "/pets", { body: REX, headers: { authorization: "" } });
-  await send(store, "/pets", { body: "é".repeat(40_000) });
-  await send(store, "/pets", {
-    body: REX,
-    headers: { "content-type": "text/plain" },
-  });
+  await create(store, { body: "{" });
+  await create(store, { headers: { authorization: "" } });
+  await create(store, { body: "é".repeat(40_000) });
+  await create(store, { headers: { "content-type": "text/plain" } });
   store.add({ ...busy, times: 2 });
-  await send(store, "/pets", { body: REX });
+  await create(store);
   store.add({ ...busy, work: true, when: { path: "/v1/pets" } });
   await send(store);
-  await send(store, "/pets", { body: REX });
-  assert.deepEqual(
-    store.requests.slice(1).map((
-      { status, body, fault },
-    ) => [status, body, fault]),
-    [
-      [400, "{", undefined],
-      [401, null, undefined],
-      [413, null, undefined],
-      [415, null, undefined],
-      [503, null, { ...busy, times: 2 }],
-      [503, null, { ...busy, times: 1 }],
-      [503, REX, { ...busy, work: true, when: { path: "/v1/pets" } }],
-    ],
-  );
+  await create(store);
+  const entries = store.requests.slice(1)
+    .map(({ status, body, fault }) => [status, body, fault]);
+  assert.deepEqual(entries, [
+    [400, "{", undefined],
+    [401, null, undefined],
+    [413, null, undefined],
+    [415, null, undefined],
+    [503, null, { ...busy, times: 2 }],
+    [503, null, { ...busy, times: 1 }],
+    [503, REX, { ...busy, work: true, when: { path: "/v1/pets" } }],
+  ]);
 });
 
 test("the journal keeps the last 1,000 requests, or fewer if they are long", async () => {
@@ -328,14 +315,12 @@ test("the journal keeps the last 1,000 requests, or fewer if they are long", asy
 test("at its most pets, creates are refused as by a full disk, but not replays", async () => {
   const store = sandbox({ pets: 1, maxPets: 2 });
   const headers = { "idempotency-key": "1" };
-  const create = (more = {}) => send(store, "/pets", { body: REX, ...more });
-  assert.equal((await create({ headers })).status, 201);
-  const full = await create();
-  assert.deepEqual([full.status, full.headers.get("retry-after")], [503, "1"]);
-  assert.equal((await create({ headers })).status, 201);
-  assert.equal((await (await send(store)).json()).length, 2);
+  assert.equal((await create(store, { headers })).status, 201);
+  assert.deepEqual(outcome(await create(store)), [503, "1"]);
+  assert.equal((await create(store, { headers })).status, 201);
+  assert.equal(await count(store), 2);
   store.reset();
-  assert.equal((await create()).status, 201);
+  assert.equal((await create(store)).status, 201);
 });
 
 test("options are checked", () => {
