@@ -4,8 +4,8 @@ import process from "node:process";
 import { postgresStorage } from "../../../../adapters/storage/postgres/mod.ts";
 
 const storage = await postgresStorage(process.argv[2] ?? "", {
-  connectTimeout: 500,
-  queryTimeout: 500,
+  connectTimeout: 1500,
+  queryTimeout: 1500,
 });
 await Promise.all(Array.from({ length: 6 }, () => storage.ping()));
 process.stdout.write("ready\n");

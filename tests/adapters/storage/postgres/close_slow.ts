@@ -5,7 +5,7 @@ import {
   ON_CLUSTER,
   withCluster,
 } from "../../../support/postgres/test_cluster.ts";
-import { launch } from "../../../support/process.ts";
+import { startProgram } from "../../../support/process.ts";
 import { commandLine } from "../../../support/runtime.ts";
 
 const program = fileURLToPath(new URL("close_program.ts", import.meta.url));
@@ -13,18 +13,14 @@ const program = fileURLToPath(new URL("close_program.ts", import.meta.url));
 test(
   "a program ends after close() of postgresStorage, even if the server hangs",
   ON_CLUSTER,
-  withCluster(async (cluster) => {
+  withCluster(async (cluster, t) => {
     const command = [...commandLine(program), await cluster.newDatabase()];
-    const child = launch(command, { isInteractive: true });
-    try {
-      assert.equal(await child.nextLine(), "ready", child.stderr());
-      await cluster.pause();
-      const timer = setTimeout(child.kill, 10_000, "SIGKILL");
-      child.send("go on");
-      assert.equal(await child.exited, 0);
-      clearTimeout(timer);
-    } finally {
-      child.kill("SIGKILL");
-    }
+    const child = startProgram(t, command, { isInteractive: true });
+    assert.equal(await child.nextLine(), "ready", child.stderr());
+    await cluster.pause();
+    const timer = setTimeout(child.kill, 30_000, "SIGKILL");
+    child.send("go on");
+    assert.equal(await child.exited, 0);
+    clearTimeout(timer);
   }),
 );

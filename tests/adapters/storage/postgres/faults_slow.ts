@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { after, test, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import type { Client } from "pg";
 import {
   type PetDatabase,
   postgresStorage,
@@ -8,13 +9,14 @@ import {
 } from "../../../../adapters/storage/postgres/mod.ts";
 import { petId } from "../../../../core/pets/pet.ts";
 import { StorageError } from "../../../../core/pets/pet_storage.ts";
+import { atEnd } from "../../../support/at_end.ts";
 import {
   type Cluster,
   enableTls,
   missingTls,
   startCluster,
 } from "../../../support/postgres/cluster.ts";
-import { runSql } from "../../../support/postgres/sql.ts";
+import { connect, runSql } from "../../../support/postgres/sql.ts";
 import {
   forgetStandby,
   loseStandby,
@@ -24,7 +26,7 @@ import {
 } from "../../../support/postgres/test_cluster.ts";
 import { skipping } from "../../../support/runtime.ts";
 import { key, newPet, REX } from "../../../support/pets.ts";
-import { until } from "../../../support/time.ts";
+import { awaitedLater, until } from "../../../support/time.ts";
 
 /** Short, so that the tests do not wait long. */
 const TIMES: PostgresStorageOptions = {
@@ -37,7 +39,7 @@ const PASSWORD = "sesame:/@%";
 test(
   "postgresStorage encrypts, and checks the server, as its address says",
   { ...ON_CLUSTER, skip: NO_CLUSTER || skipping(await missingTls()) },
-  withCluster(async (cluster) => {
+  withCluster(async (cluster, t) => {
     const authority = await enableTls(cluster);
     const url = await cluster.newDatabase();
     const cases = [
@@ -50,16 +52,16 @@ test(
       ["sslmode=require&channel_binding=require", true],
     ] as const;
     for (const [parameters, isEncrypted] of cases) {
-      await using(`${url}?${parameters}`, async (storage) => {
-        await storage.create(REX);
-        const rows = await runSql(
-          url,
-          `select ssl from pg_stat_ssl join pg_stat_activity using (pid)
+      const storage = await open(t, `${url}?${parameters}`);
+      await storage.create(REX);
+      const rows = await runSql(
+        url,
+        `select ssl from pg_stat_ssl join pg_stat_activity using (pid)
           where application_name = 'petstore'`,
-        );
-        assert.ok(rows.length > 0);
-        for (const { ssl } of rows) assert.equal(ssl, isEncrypted, parameters);
-      });
+      );
+      assert.ok(rows.length > 0);
+      for (const { ssl } of rows) assert.equal(ssl, isEncrypted, parameters);
+      await storage.close();
       const isAlone = async () => (await cluster.backends()).length === 0;
       await until("no connection is open", isAlone);
     }
@@ -69,7 +71,7 @@ test(
     const alias = url.replace("127.0.0.1", "127.0.0.2");
     const trusting = `sslrootcert=${authority}`;
     const byAuthority = `${alias}?sslmode=verify-ca&${trusting}`;
-    await using(byAuthority, (storage) => storage.ping());
+    await (await open(t, byAuthority)).ping();
     await assertRefused(
       `${alias}?sslmode=verify-full&${trusting}`,
       /altnames|NotValidForName/,
@@ -83,14 +85,25 @@ test(
 let shared: Promise<Cluster> | undefined;
 after(async () => await (await shared)?.close());
 
-function it(what: string, check: (cluster: Cluster) => Promise<void>): void {
+function it(
+  what: string,
+  check: (given: Given) => Promise<void>,
+): void {
   const options = { skip: NO_CLUSTER, timeout: 60_000 };
-  test(`postgresStorage ${what}`, options, async () => {
-    await check(await (shared ??= startCluster({ password: PASSWORD })));
+  test(`postgresStorage ${what}`, options, async (t) => {
+    const cluster = await (shared ??= startCluster({ password: PASSWORD }));
+    await check({ t, cluster, url: await cluster.newDatabase() });
   });
 }
 
-it("says that a database in another encoding cannot hold every name", async (cluster) => {
+interface Given {
+  readonly t: TestContext;
+  readonly cluster: Cluster;
+  /** A new database. */
+  readonly url: string;
+}
+
+it("says that a database in another encoding cannot hold every name", async ({ cluster }) => {
   await cluster.query(
     "create database latin template template0 encoding 'SQL_ASCII'",
   );
@@ -100,8 +113,7 @@ it("says that a database in another encoding cannot hold every name", async (clu
   );
 });
 
-it("lets a user who may only read and add use existing tables", async (cluster) => {
-  const url = await cluster.newDatabase();
+it("lets a user who may only read and add use existing tables", async ({ t, cluster, url }) => {
   await cluster.query(`create role clerk login password '${PASSWORD}'`);
   const clerk = new URL(url);
   clerk.username = "clerk";
@@ -112,68 +124,61 @@ it("lets a user who may only read and add use existing tables", async (cluster) 
     `grant select on all tables in schema public to clerk;
       grant insert on pets, api_keys to clerk`,
   );
-  await using(clerk.href, async (storage) => {
-    const { id } = await storage.create(REX);
-    assert.equal((await storage.get(id))?.name, "Rex");
-    // Keys want more: their records come and go, and the id is taken first.
-    await assert.rejects(storage.create(REX, key(0)), /permission/);
-    await runSql(
-      url,
-      `grant insert, update, delete on idempotency_keys to clerk;
-          grant usage on sequence pets_id_seq to clerk`,
-    );
-    const pet = await storage.create(REX, key(0));
-    const again = await storage.create(REX, key(0));
-    assert.deepEqual(again, { ...pet, replayed: true });
-    await runSql(
-      url,
-      "revoke select on pets from clerk; grant select (id) on pets to clerk",
-    );
-    await assert.rejects(storage.create(REX, key(0)), /denied for table pets/);
-  });
+  const storage = await open(t, clerk.href);
+  const { id } = await storage.create(REX);
+  assert.equal((await storage.get(id))?.name, "Rex");
+  // Keys want more: their records come and go, and the id is taken first.
+  await assert.rejects(storage.create(REX, key(0)), /permission/);
+  await runSql(
+    url,
+    `grant insert, update, delete on idempotency_keys to clerk;
+      grant usage on sequence pets_id_seq to clerk`,
+  );
+  const pet = await storage.create(REX, key(0));
+  const again = await storage.create(REX, key(0));
+  assert.deepEqual(again, { ...pet, replayed: true });
+  await runSql(
+    url,
+    "revoke select on pets from clerk; grant select (id) on pets to clerk",
+  );
+  await assert.rejects(storage.create(REX, key(0)), /denied for table pets/);
 });
 
-it("reads and creates while its table is reindexed, and ends in no deadlock", async (cluster) => {
-  const url = await cluster.newDatabase();
+it("reads and creates while its table is reindexed, and ends in no deadlock", async ({ t, cluster, url }) => {
   const name = new URL(url).pathname.slice(1);
   await cluster.query(`alter database ${name} set deadlock_timeout = '20ms'`);
-  await using(url, async (storage) => {
-    let isOver = false;
-    const users = Array.from({ length: 50 }, async (_, user) => {
-      for (let i = user; !isOver; i++) {
-        const limit = 1 + i % 20;
-        await storage.list(i % 3 === 0 ? { limit, status: "sold" } : { limit });
-        if (user === 0) await storage.create(REX);
-      }
-    });
-    for (let i = 0; i < 30; i++) await runSql(url, "reindex table pets");
-    isOver = true;
-    await Promise.all(users);
-    const [ends] = await cluster.query(
-      `select deadlocks from pg_stat_database where datname = '${name}'`,
-    );
-    assert.equal(Number(ends?.deadlocks), 0);
+  const storage = await open(t, url);
+  let isOver = false;
+  const users = Array.from({ length: 50 }, async (_, user) => {
+    for (let i = user; !isOver; i++) {
+      const limit = 1 + i % 20;
+      await storage.list(i % 3 === 0 ? { limit, status: "sold" } : { limit });
+      if (user === 0) await storage.create(REX);
+    }
   });
+  const using = awaitedLater(Promise.all(users));
+  for (let i = 0; i < 30; i++) await runSql(url, "reindex table pets");
+  isOver = true;
+  await using;
+  const [ends] = await cluster.query(
+    `select deadlocks from pg_stat_database where datname = '${name}'`,
+  );
+  assert.equal(Number(ends?.deadlocks), 0);
 });
 
-it("takes turns whatever the isolation of transactions is set to", async (cluster) => {
-  for (const isolation of ["repeatable read", "serializable"]) {
-    const url = await cluster.newDatabase();
+for (const isolation of ["repeatable read", "serializable"]) {
+  it(`takes turns with ${isolation} as the default`, async ({ t, cluster, url }) => {
+    const name = new URL(url).pathname.slice(1);
     await cluster.query(
-      `alter database ${
-        new URL(url).pathname.slice(1)
-      } set default_transaction_isolation = '${isolation}'`,
+      `alter database ${name} set default_transaction_isolation = '${isolation}'`,
     );
     const storages = await Promise.all(
-      Array.from({ length: 8 }, () => postgresStorage(url)),
+      Array.from({ length: 8 }, () => open(t, url)),
     );
+    const record = { name: "first", created: new Date(0) };
     const first = await Promise.all(
       storages.map(({ apiKeys }, index) =>
-        apiKeys.insertFirst({
-          name: "first",
-          digest: `${index}`,
-          created: new Date(0),
-        })
+        apiKeys.insertFirst({ ...record, digest: `${index}` })
       ),
     );
     assert.equal(first.filter((record) => record !== undefined).length, 1);
@@ -181,59 +186,54 @@ it("takes turns whatever the isolation of transactions is set to", async (cluste
       [1, 2, 3].map(() => storage.create(REX))
     );
     assert.equal((await Promise.all(creates)).length, 24);
-    for (const storage of storages) await storage.close();
     await assertRefused(
       `${url}?pgbouncer=true`,
       /cannot be set through a pool/,
     );
-  }
-});
+  });
+}
 
 test(
   "postgresStorage takes no connection that a server which hung was to open",
   ON_CLUSTER,
-  withCluster(async (first) => {
+  withCluster(async (first, t) => {
     const second = await startCluster();
-    try {
-      for (const [name, cluster] of Object.entries({ first, second })) {
-        await cluster.query("create database pets");
-        await using(
-          cluster.url("pets"),
-          (storage) => storage.create(newPet({ ...REX, name })),
-        );
-      }
-      const url = first.url("pets").replace(
-        `:${first.port}`,
-        `:${first.port},127.0.0.1:${second.port}`,
-      );
-      await using(url, async (storage) => {
-        assert.equal((await storage.get(petId(1n)))?.name, "first");
-        await first.pause();
-        await assertFault(storage.get(petId(1n)), "unavailable", /timeout/);
-        const pets = [storage.get(petId(1n))];
-        await delay(700);
-        pets.push(storage.get(petId(1n)));
-        assert.equal((await pets[0])?.name, "second");
-        first.resume();
-        assert.equal((await pets[1])?.name, "second");
-        const later = await Promise.all(
-          Array.from({ length: 10 }, () => storage.list({ limit: 1 })),
-        );
-        for (const { pets } of later) assert.equal(pets[0]?.name, "second");
-      });
-    } finally {
-      await second.close();
+    atEnd(t, () => second.close());
+    for (const [name, cluster] of Object.entries({ first, second })) {
+      await cluster.query("create database pets");
+      const storage = await open(t, cluster.url("pets"));
+      await storage.create(newPet({ ...REX, name }));
     }
+    const url = first.url("pets").replace(
+      `:${first.port}`,
+      `:${first.port},127.0.0.1:${second.port}`,
+    );
+    const storage = await open(t, url);
+    const get = async () => (await storage.get(petId(1n)))?.name;
+    assert.equal(await get(), "first");
+    await first.pause();
+    await assertFault(get(), "unavailable", /timeout/);
+    const names = [get()];
+    await delay(700);
+    names.push(get());
+    assert.equal(await names[0], "second");
+    first.resume();
+    assert.equal(await names[1], "second");
+    const later = await Promise.all(
+      Array.from({ length: 10 }, () => storage.list({ limit: 1 })),
+    );
+    for (const { pets } of later) assert.equal(pets[0]?.name, "second");
   }),
 );
 
 test(
   "postgresStorage keeps to its connection_limit in the first 5 s after an outage",
   ON_CLUSTER,
-  withCluster(async (cluster) => {
+  withCluster(async (cluster, t) => {
     const limit = 4;
     const url = await cluster.newDatabase();
     const storage = await postgresStorage(`${url}?connection_limit=${limit}`);
+    atEnd(t, () => storage.close());
     let isOver = false;
     let answered = 0;
 
@@ -249,165 +249,121 @@ test(
       }
     }
 
-    try {
-      const callers = Array.from({ length: 100 }, (_, i) => [
+    atEnd(t, () => isOver = true);
+    const calling = awaitedLater(Promise.all(
+      Array.from({ length: 100 }, (_, i) => [
         call(() => storage.get(petId(BigInt(i + 1)))),
         call(() => storage.list({ limit: i % 20 + 1 })),
         call(() => storage.create(REX)),
         call(() => storage.apiKeys.isActive(`${i}`)),
-      ]).flat();
-      await delay(500);
-      await cluster.kill();
-      await delay(1000);
-      await cluster.start();
+      ]).flat(),
+    ));
+    await delay(500);
+    await cluster.kill();
+    await delay(1000);
+    await cluster.start();
 
-      answered = 0;
-      const end = performance.now() + 5000;
-      while (performance.now() < end) {
-        const connections = await cluster.backends();
-        assert.ok(connections.length <= limit, `${connections.length}`);
-        await delay(10);
-      }
-      assert.ok(answered > 0);
-      isOver = true;
-      await Promise.all(callers);
-    } finally {
-      isOver = true;
-      await storage.close();
+    answered = 0;
+    const end = performance.now() + 5000;
+    while (performance.now() < end) {
+      const connections = await cluster.backends();
+      assert.ok(connections.length <= limit, `${connections.length}`);
+      await delay(10);
     }
+    assert.ok(answered > 0);
+    isOver = true;
+    await calling;
   }),
 );
 
-it("hears of a commit without its standby, however little is told", async (cluster) => {
-  const url = await cluster.newDatabase();
-  await (await postgresStorage(url, TIMES)).close();
+it("hears of a commit without its standby, however little is told", async ({ t, cluster, url }) => {
+  await (await open(t, url)).ping();
   const quiet = `${url}?options=-c%20client_min_messages%3Derror`;
-  try {
-    await loseStandby(cluster);
-    await using(
-      quiet,
-      async (storage) => {
-        await storage.ping();
-        const creating = assertFault(
-          storage.create(REX),
-          "outcome_unknown",
-          /synchronous replication/,
-        );
-        await untilDone(
-          cluster,
-          "pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'",
-        );
-        await creating;
-      },
-      { queryTimeout: 20_000 },
-    );
-  } finally {
-    await forgetStandby(cluster);
-  }
+  await loseStandby(cluster);
+  atEnd(t, () => forgetStandby(cluster));
+  const storage = await open(t, quiet, { queryTimeout: 20_000 });
+  const creating = awaitedLater(storage.create(REX));
+  await untilDone(
+    cluster,
+    "pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'",
+  );
+  await assertFault(creating, "outcome_unknown", /synchronous replication/);
 });
 
-it("does not end a commit that waits for its standby, however long", async (cluster) => {
-  const url = await cluster.newDatabase();
+it("does not end a commit that waits for its standby, however long", async ({ t, cluster, url }) => {
   const waiting = "from pg_stat_activity where wait_event = 'SyncRep'";
-  await using(url, async (storage) => {
-    await storage.ping();
-    await loseStandby(cluster);
-    try {
-      await assertFault(storage.create(REX), "outcome_unknown", /timeout/);
-      // PostgreSQL's own limit is half a second longer than ours.
-      await delay(2000);
-      assert.equal((await cluster.query(`select pid ${waiting}`)).length, 1);
-      assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
-    } finally {
-      await forgetStandby(cluster);
-    }
-  }, { queryTimeout: 500 });
+  const storage = await open(t, url, { queryTimeout: 500 });
+  await loseStandby(cluster);
+  atEnd(t, () => forgetStandby(cluster));
+  await assertFault(storage.create(REX), "outcome_unknown", /timeout/);
+  // PostgreSQL's own limit is half a second longer than ours.
+  await delay(2000);
+  assert.equal((await cluster.query(`select pid ${waiting}`)).length, 1);
+  assert.deepEqual(await runSql(url, "select from pets"), []);
 });
 
-it("tells a create that was cancelled from one whose connection ended", async (cluster) => {
-  await locked(cluster, async (storage, unlock) => {
-    const cases = [
-      ["pg_cancel_backend", "unavailable"],
-      ["pg_terminate_backend", "outcome_unknown"],
-    ] as const;
-    for (const [end, kind] of cases) {
-      const creating = assertFault(storage.create(REX), kind, /./);
-      const waits =
-        "wait_event_type = 'Lock' and query like '%INSERT INTO pets%'";
-      await untilDone(
-        cluster,
-        `${end}(pid) from pg_stat_activity where ${waits}`,
-      );
-      await creating;
-    }
-    await unlock();
+const ENDS = [
+  ["pg_cancel_backend", "unavailable"],
+  ["pg_terminate_backend", "outcome_unknown"],
+] as const;
+for (const [end, kind] of ENDS) {
+  it(`says that a create is ${kind} after ${end}`, async ({ t, cluster, url }) => {
+    const storage = await open(t, url, { queryTimeout: 20_000 });
+    const locker = await lockPets(t, url);
+    const creating = awaitedLater(storage.create(REX));
+    await untilDone(
+      cluster,
+      `${end}(pid) from pg_stat_activity
+        where wait_event_type = 'Lock' and query like '%INSERT INTO pets%'`,
+    );
+    await assertFault(creating, kind, /./);
+    await locker.end();
     assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
     await storage.create(REX);
   });
-});
+}
 
-it("answers in time if its connections, or a lock, are taken", async (cluster) => {
-  await locked(
-    cluster,
-    async (storage, unlock) => {
-      const creating = assertFault(storage.create(REX), "unavailable", /lock/);
-      await untilActive(cluster, "INSERT INTO pets");
-      const since = performance.now();
-      // No other server is tried, because it would not help.
-      await assertFault(
-        storage.get(petId(1n)),
-        "unavailable",
-        /\d: timeout exceeded when trying to connect$/,
-      );
-      const took = performance.now() - since;
-      assert.ok(took > 900 && took < 9000, `${took} ms`);
-      await creating;
-      await unlock();
-      assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
-    },
-    `connection_limit=1&host=127.0.0.1,127.0.0.1&port=${cluster.port}`,
+it("answers in time if its connections, or a lock, are taken", async ({ t, cluster, url }) => {
+  const parameters =
+    `connection_limit=1&host=127.0.0.1,127.0.0.1&port=${cluster.port}`;
+  const patience = { queryTimeout: 20_000 };
+  const storage = await open(t, `${url}?${parameters}`, patience);
+  const locker = await lockPets(t, url);
+  const creating = awaitedLater(storage.create(REX));
+  const isActive = async () =>
+    (await cluster.backends("INSERT INTO pets")).length > 0;
+  await until("it is created", isActive);
+  const since = performance.now();
+  // No other server is tried, because it would not help.
+  await assertFault(
+    storage.get(petId(1n)),
+    "unavailable",
+    /\d: timeout exceeded when trying to connect$/,
   );
+  const took = performance.now() - since;
+  assert.ok(took > 900 && took < 9000, `${took} ms`);
+  await assertFault(creating, "unavailable", /lock/);
+  await locker.end();
+  assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
 });
 
-/** Runs `work` with a storage. */
-async function using(
+/** Opens a storage, which is closed after the test. */
+async function open(
+  t: TestContext,
   url: string,
-  work: (storage: PetDatabase) => Promise<unknown>,
   times: PostgresStorageOptions = {},
-): Promise<void> {
+): Promise<PetDatabase> {
   const options = { ...TIMES, openTimeout: 20_000, ...times }; // a busy machine takes its time
   const storage = await postgresStorage(url, options);
-  try {
-    await work(storage);
-  } finally {
-    await storage.close();
-  }
+  atEnd(t, () => storage.close());
+  return storage;
 }
 
-/** Runs `work` while another connection holds the lock that creates take. */
-async function locked(
-  cluster: Cluster,
-  work: (storage: PetDatabase, unlock: () => Promise<void>) => Promise<void>,
-  parameters = "",
-): Promise<void> {
-  const url = await cluster.newDatabase();
-  await using(`${url}?${parameters}`, async (storage) => {
-    const holding = runSql(url, "lock table pets; select pg_sleep(30)");
-    const held = assert.rejects(holding, /terminat(?:ing|ed)/);
-    await untilActive(cluster, "pg_sleep(30)");
-    await work(storage, async () => {
-      await cluster.query(
-        "select pg_terminate_backend(pid) from pg_stat_activity where query like 'lock table%'",
-      );
-      await held;
-    });
-  }, { queryTimeout: 20_000 });
-}
-
-/** Waits until a connection runs a statement that has this text in it. */
-async function untilActive(cluster: Cluster, statement: string): Promise<void> {
-  const isActive = async () => (await cluster.backends(statement)).length > 0;
-  await until(`${statement} runs`, isActive);
+/** Takes the lock that creates wait for, until the connection is ended. */
+async function lockPets(t: TestContext, url: string): Promise<Client> {
+  const locker = await connect(t, url);
+  await locker.query("begin; lock table pets");
+  return locker;
 }
 
 /** Selects until there is a row. */
