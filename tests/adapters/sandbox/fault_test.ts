@@ -41,6 +41,7 @@ const WRONG: readonly (readonly [unknown, RegExp])[] = [
   [{ cut: -1 }, /cut must be an integer from 0 to/],
   [{ drip: 0 }, /drip must be an integer from 1 to/],
   [{ lose: false }, /lose must be true$/],
+  [{ lose: false, cut: -1 }, /lose must be true$/], // no more: a body may have a million
   [{ lose: true, work: 1 }, /work must be true or false$/],
   [{ cut: 1, work: true }, /it has work, which needs answer or lose$/],
   [
