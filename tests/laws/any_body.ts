@@ -83,8 +83,8 @@ const integerLiteral: fc.Arbitrary<NumberLiteral> = fc.tuple(
 });
 
 /** Any JSON number, among them many that are int64 in unusual spellings. */
-export const numberLiteral = fc.oneof(anyLiteral, integerLiteral);
-const number = numberLiteral.map((literal): Json => ({ literal }));
+const number = fc.oneof(anyLiteral, integerLiteral)
+  .map((literal): Json => ({ literal }));
 
 const unit = fc.oneof(codeUnit(0, 0xffff), codeUnit(0xd7ff, 0xe000));
 const text: fc.Arbitrary<string> = fc.oneof(

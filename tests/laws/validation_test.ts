@@ -10,7 +10,6 @@ import {
   denotedInt64,
   int64,
   type Json,
-  numberLiteral,
   parseJson,
   spell,
   whims,
@@ -102,21 +101,6 @@ test("createPet takes JSON exactly if it is a pet, and names each member that is
       assert.deepEqual(named, expected, message);
     }),
     runs(3000),
-  );
-});
-
-// Law: a number is a bigint exactly if its value is an int64, however it is spelled (JSON Schema,
-// Core §6.3: 1.0 is an integer), whatever is next to it.
-test("parseWithInt64 makes a bigint of a number exactly if its value is an int64", () => {
-  const beside = fc.constantFrom("1", "1.5", "1234567890123456", '"x"', "-0");
-  fc.assert(
-    fc.property(numberLiteral, beside, (literal, beside) => {
-      const text = spell(literal);
-      const a = denotedInt64(text) ?? Number(text);
-      const value = parseWithInt64(`{"b":${beside},"a": ${text}\t}`, "a");
-      assert.deepEqual(value, { b: JSON.parse(beside), a });
-    }),
-    runs(2000),
   );
 });
 
