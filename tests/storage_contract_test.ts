@@ -16,13 +16,12 @@ import { type Pet, petId } from "../core/pets/pet.ts";
 import type { Page, PageRequest } from "../core/pets/page.ts";
 import { StorageError } from "../core/pets/pet_storage.ts";
 import {
-  apiKeyStorageContract,
   type ContractOptions,
-  idempotencyContract,
   petStorageContract,
   retentionContract,
   storageContract,
 } from "./contract/storage/mod.ts";
+import { REX } from "./support/pets.ts";
 
 type Retention = { readonly idempotencyRetention?: number };
 
@@ -55,39 +54,25 @@ const CHANGES: Readonly<Record<string, Readonly<Record<string, Change>>>> = {
   },
 };
 
-/** The methods that faults change. */
-type Methods =
-  & Pick<PetDatabase, "create" | "get" | "list">
-  & { readonly [N in keyof Keys as `apiKeys.${N}`]: Keys[N] };
-type Keys = Required<ApiKeyStorage>;
-type Given<N extends keyof Methods> = Parameters<Methods[N]>;
-type Returned<N extends keyof Methods> = Awaited<ReturnType<Methods[N]>>;
+/** The methods of pets that faults change. */
+type Method = "create" | "get" | "list";
+type Given<N extends Method> = Parameters<PetDatabase[N]>;
+type Returned<N extends Method> = Awaited<ReturnType<PetDatabase[N]>>;
 
-/** Makes faults of a method. */
-interface FaultsOf<N extends keyof Methods> {
-  /** Changes what is passed in. */
-  readonly given: (change: (...given: Given<N>) => Given<N>) => Fault;
-  /** Changes what is returned. */
-  readonly returned: (
-    change: (value: Returned<N>, ...given: Given<N>) => Returned<N>,
-  ) => Fault;
-}
-
-function faultsOf<N extends keyof Methods>(name: N): FaultsOf<N> {
-  type Method = (...given: Given<N>) => Promise<Returned<N>>;
-  const [method, keyMethod = ""] = name.split("apiKeys.");
-  const spoiled = (spoil: (sound: Method) => Method): Fault => (sound) => {
-    const { apiKeys } = sound;
-    if (method !== "") return { [name]: spoil(Reflect.get(sound, name)) };
-    const spoilt = spoil(Reflect.get(apiKeys, keyMethod));
-    return { apiKeys: { ...apiKeys, [keyMethod]: spoilt } };
-  };
+/** Makes faults of a method that change what is passed in, or what is returned. */
+function faultsOf<N extends Method>(name: N) {
+  type Call = (...given: Given<N>) => Promise<Returned<N>>;
+  const spoiled = (spoil: (sound: Call) => Call): Fault => (sound) => ({
+    [name]: spoil(sound[name] as unknown as Call),
+  });
   return {
-    given: (change) =>
-      spoiled((method) => (...given) => method(...change(...given))),
-    returned: (change) =>
-      spoiled((method) => (...given) =>
-        method(...given).then((value) => change(value, ...given))
+    given: (change: (...given: Given<N>) => Given<N>) =>
+      spoiled((call) => (...given) => call(...change(...given))),
+    returned: (
+      change: (value: Returned<N>, ...given: Given<N>) => Returned<N>,
+    ) =>
+      spoiled((call) => (...given) =>
+        call(...given).then((value) => change(value, ...given))
       ),
   };
 }
@@ -95,11 +80,6 @@ function faultsOf<N extends keyof Methods>(name: N): FaultsOf<N> {
 const create = faultsOf("create");
 const get = faultsOf("get");
 const list = faultsOf("list");
-const insertKey = faultsOf("apiKeys.insert");
-const insertFirstKey = faultsOf("apiKeys.insertFirst");
-const findKey = faultsOf("apiKeys.find");
-const listKeys = faultsOf("apiKeys.list");
-const revokeKey = faultsOf("apiKeys.revoke");
 
 /** Changes the ids of the pets that create returns. */
 const numbered = (change: (id: bigint) => bigint): Fault =>
@@ -173,7 +153,7 @@ const FAULTS: Readonly<Record<string, Fault | Faults>> = {
     get: (id) => get(petId(BigInt.asUintN(32, id))),
   }),
   "get and list find nothing if nothing was created": list.returned((page) =>
-    page.pets.length > 0 ? page : { pets: [GHOST] }
+    page.pets.length > 0 ? page : { pets: [{ ...REX, id: petId(1n) }] }
   ),
   "list returns pages that together are all pets that match, in order": {
     "filters a page after it is cut": ({ list }) => ({
@@ -339,11 +319,15 @@ const FAULTS: Readonly<Record<string, Fault | Faults>> = {
     { idempotencyRetention },
   ) => memoryStorage({ idempotencyRetention: idempotencyRetention || 1000 }),
   "apiKeys: insert numbers records from 1, and list returns them in order": {
-    "numbers records from 0": insertKey.returned((record) => ({
-      ...record,
-      id: record.id - 1,
+    "numbers records from 0": ofKeys(({ insert }) => ({
+      async insert(given) {
+        const record = await insert(given);
+        return { ...record, id: record.id - 1 };
+      },
     })),
-    "swaps the records": listKeys.returned((records) => records.toReversed()),
+    "swaps the records": ofKeys(({ list }) => ({
+      list: async () => (await list()).toReversed(),
+    })),
   },
   "apiKeys: insert and list keep a delicate name exactly": ofKeys((
     { insert },
@@ -354,12 +338,13 @@ const FAULTS: Readonly<Record<string, Fault | Faults>> = {
     "rounds the time of a revocation": ofKeys(({ revoke }) => ({
       revoke: (id, time) => revoke(id, seconds(time)),
     })),
-    "rounds the times of records": listKeys.returned((records) =>
-      records.map((record) => ({
-        ...record,
-        created: seconds(record.created),
-      }))
-    ),
+    "rounds the times of records": ofKeys(({ list }) => ({
+      list: async () =>
+        (await list()).map((record) => ({
+          ...record,
+          created: seconds(record.created),
+        })),
+    })),
   },
   "apiKeys: insert rejects a digest that exists": ofKeys(({ insert }) => ({
     insert: (record) =>
@@ -369,7 +354,9 @@ const FAULTS: Readonly<Record<string, Fault | Faults>> = {
   })),
   "apiKeys: insertFirst keeps one record if 20 are sent at once": {
     "looks before it inserts": looksBeforeItInserts,
-    "drops the record that is kept": insertFirstKey.returned(() => undefined),
+    "drops the record that is kept": ofKeys(({ insertFirst }) => ({
+      insertFirst: async (record) => void await insertFirst(record),
+    })),
   },
   "apiKeys: insertFirst keeps one record if 16 storages send one at once":
     looksBeforeItInserts,
@@ -406,19 +393,23 @@ const FAULTS: Readonly<Record<string, Fault | Faults>> = {
     })),
   },
   "apiKeys: find, if the storage has it, returns the record of a digest, a revoked one too":
-    findKey.returned((record) =>
-      record?.revoked === undefined ? record : undefined
-    ),
+    ofKeys(({ find }) => ({
+      async find(digest) {
+        const record = await find?.(digest);
+        return record?.revoked === undefined ? record : undefined;
+      },
+    })),
   "apiKeys: insert, if the storage has markUsed, keeps the expiry": {
     "drops the expiry": ofKeys(({ insert }) => ({
       insert: ({ name, digest, created }) => insert({ name, digest, created }),
     })),
     "finds no key": ofKeys(() => ({ find: async () => undefined })),
-    "does not find the expiry": findKey.returned((record) => {
-      if (record === undefined) return undefined;
-      const { expires: _, ...others } = record;
-      return others;
-    }),
+    "does not find the expiry": ofKeys(({ find }) => ({
+      async find(digest) {
+        const { expires: _, ...others } = await find?.(digest) ?? assert.fail();
+        return others;
+      },
+    })),
   },
   "apiKeys: insertFirst, if the storage has markUsed, keeps the expiry": ofKeys(
     ({ insertFirst }) => ({
@@ -444,15 +435,20 @@ const FAULTS: Readonly<Record<string, Fault | Faults>> = {
       };
     }),
   },
-  "apiKeys: revoke keeps the time of the first revocation": revokeKey.returned((
-    record,
-    _,
-    time,
-  ) => record && { ...record, revoked: time }),
-  "apiKeys: revoke returns undefined if no record has the id": revokeKey
-    .returned((record, id, time) =>
-      record ?? { id, name: "", created: time, revoked: time }
-    ),
+  "apiKeys: revoke keeps the time of the first revocation": ofKeys((
+    { revoke },
+  ) => ({
+    async revoke(id, revoked) {
+      const record = await revoke(id, revoked);
+      return record && { ...record, revoked };
+    },
+  })),
+  "apiKeys: revoke returns undefined if no record has the id": ofKeys((
+    { revoke },
+  ) => ({
+    revoke: async (id, time) =>
+      await revoke(id, time) ?? { id, name: "", created: time, revoked: time },
+  })),
   "apiKeys: a change of a date that was passed in or returned changes no record":
     ofKeys(({ insert }) => {
       const shared: ApiKeyRecord[] = [];
@@ -465,13 +461,6 @@ const FAULTS: Readonly<Record<string, Fault | Faults>> = {
         list: async () => shared,
       };
     }),
-};
-
-const GHOST: Pet = {
-  id: petId(1n),
-  name: "Ghost",
-  categoryId: 1n,
-  status: "sold",
 };
 
 /** Hides created pets until `show` is called; create waits for `hide`. */
@@ -574,28 +563,16 @@ function aWhile(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 1));
 }
 
-type Contract = (
-  options: Required<ContractOptions<PetDatabase>> & {
-    readonly open: (options?: Retention) => Promise<PetDatabase>;
-  },
-) => void;
-
-/** The clauses that contracts register for a storage, by title. */
-function clausesOf(
-  fault?: Fault,
-  contracts: readonly Contract[] = [storageContract, retentionContract],
-): ReadonlyMap<string, () => Promise<void>> {
+/** The clauses that the contract registers for a storage, by title. */
+function clausesOf(fault?: Fault): ReadonlyMap<string, () => Promise<void>> {
   const clauses = new Map<string, () => Promise<void>>();
-  for (const contract of contracts) {
-    contract({
-      it(title, check) {
-        assert.ok(!clauses.has(title), title);
-        clauses.set(title, check);
-      },
-      open: async (options: Retention = {}) => await newPlace(fault, options)(),
-      newPlace: async () => newPlace(fault),
-    });
-  }
+  const it: ContractOptions<PetDatabase>["it"] = (title, check) => {
+    assert.ok(!clauses.has(title), title);
+    clauses.set(title, check);
+  };
+  const open = (options?: Retention) => newPlace(fault, options)();
+  storageContract({ it, open, newPlace: async () => newPlace(fault) });
+  retentionContract({ it, open });
   return clauses;
 }
 
@@ -654,27 +631,12 @@ test("every clause of the contract is broken by a fault", () => {
   assert.deepEqual(titles, [...broken, WITH_KEY].sort());
 });
 
-test("the contracts of pets, idempotency keys and API keys together are the whole", () => {
-  const parts = [
-    petStorageContract,
-    idempotencyContract,
-    apiKeyStorageContract,
-  ];
-  assert.deepEqual(
-    [...clausesOf(undefined, parts).keys()],
-    [...clausesOf(undefined, [storageContract]).keys()],
-  );
-});
-
 test("the clauses on what outlives a storage are registered only if there are places", () => {
   const titles: string[] = [];
-  storageContract({
-    it: (title) => titles.push(title),
-    open: async () => await newPlace()(),
-  });
-  const others = [...clausesOf(undefined, [storageContract]).keys()]
-    .filter((title) => !titles.includes(title));
-  assert.equal(others.length, 10);
+  storageContract({ it: (title) => titles.push(title), open: newPlace() });
+  retentionContract({ it: (title) => titles.push(title), open: newPlace() });
+  const others = new Set(clausesOf().keys()).difference(new Set(titles));
+  assert.equal(others.size, 10);
 });
 
 test("a clause ends after a minute if the storage does not answer", async (t) => {
