@@ -79,7 +79,10 @@ const TESTS: readonly (readonly [sources: RegExp, ...commands: string[]])[] = [
     /^adapters\/storage\/(?:[^/]+$|memory\/)/,
     `${ON_DENO} tests/adapters/storage/memory tests/laws`,
   ],
-  [/transfer\.ts$/, `${ON_DENO} tests/adapters/standalone/copy_test.ts`],
+  [
+    /transfer\.ts$/,
+    `${ON_DENO} tests/adapters/standalone/copy_records_test.ts`,
+  ],
   [/^core\//, `${ON_DENO} tests/core`, `${ON_DENO} tests/laws`],
   [
     /^(?:adapters|core)\//,

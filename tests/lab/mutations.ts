@@ -282,8 +282,8 @@ export const COVERED: Readonly<Record<string, string>> = {
   "adapters/storage/postgres/connections_test.ts":
     "adapters/storage/postgres/client.ts adapters/storage/postgres/pool.ts adapters/storage/postgres/reads.ts",
 
-  "adapters/standalone/copy_test.ts":
-    "adapters/standalone/copy_records.ts adapters/storage/transfer.ts adapters/storage/postgres/transfer.ts adapters/storage/sqlite/transfer.ts",
+  "adapters/standalone/copy_records_test.ts":
+    "adapters/storage/transfer.ts adapters/storage/postgres/transfer.ts adapters/storage/sqlite/transfer.ts",
   "adapters/standalone/main_test.ts":
     "adapters/standalone/keys.ts adapters/standalone/start.ts",
   "adapters/standalone/service_test.ts":

@@ -1,490 +1,30 @@
+/** The command `copy`: what it refuses, and the ways in which the program ends. */
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { test } from "node:test";
-import type { PetDatabase } from "../../../adapters/storage/pet_database.ts";
-import type { Access, Transfer } from "../../../adapters/storage/transfer.ts";
-import { parsePostgresUrl } from "../../../adapters/storage/postgres/address.ts";
-import { postgresStorage } from "../../../adapters/storage/postgres/mod.ts";
-import { postgresTransfer } from "../../../adapters/storage/postgres/transfer.ts";
-import { sqliteStorage } from "../../../adapters/storage/sqlite/mod.ts";
-import { sqliteTransfer } from "../../../adapters/storage/sqlite/transfer.ts";
 import { runCopy } from "../../../adapters/standalone/copy.ts";
-import {
-  copyAll,
-  startProgress,
-} from "../../../adapters/standalone/copy_records.ts";
-import { INT64_MAX, INT64_MIN } from "../../../core/json.ts";
-import { issuedKeys } from "../../../core/keys/issued_keys.ts";
-import { DELICATE_NAMES } from "../../contract/storage/sample_pets.ts";
-import { sharedPostgres } from "../../support/postgres/shared.ts";
-import { runSql } from "../../support/postgres/sql.ts";
-import { anyNewPet, fc } from "../../support/property.ts";
-import { until } from "../../support/time.ts";
-import { key, newPet, REX } from "../../support/pets.ts";
 import { launch } from "../../support/process.ts";
 import { mainCommand, runMain } from "../../support/standalone.ts";
-import { newFolder } from "../../support/temporary_directory.ts";
+import { until } from "../../support/time.ts";
+import {
+  type Both,
+  countPets,
+  fill,
+  FROM_POSTGRES,
+  ON_FILES,
+  petsSum,
+  testsOfCopies,
+  TO_POSTGRES,
+} from "./copy_places.ts";
 
-const { skip, emptyDatabase } = await sharedPostgres();
-const timeout = 60_000;
-
-/** A database, read by SQL instead of the tested code. */
-interface Place {
-  /** Its address, as passed to `copy`. */
-  readonly url: string;
-  /** Runs a statement, whose columns must be text. */
-  readonly query: (sql: string) => Promise<readonly TextRow[]>;
-  /** Opens it as a server does, which creates its tables. */
-  readonly open: () => Promise<PetDatabase>;
-  /** Opens it as `copy` does. */
-  readonly transfer: (access: Access) => Promise<Transfer>;
-}
-
-/** A row, by names of columns. */
-type TextRow = Readonly<Record<string, string | null>>;
-type Open = (folder: string, name: string) => Promise<Place>;
-type Both = readonly [from: Place, to: Place];
-
-/** A file that need not be there. */
-const sqlite: Open = async (folder, name) => {
-  const path = join(folder, name);
-  return {
-    url: `sqlite:${path}`,
-    async query(sql) {
-      const db = new DatabaseSync(path);
-      db.exec("pragma busy_timeout = 10000");
-      try {
-        // Rows without a prototype are not equal to those of PostgreSQL.
-        return db.prepare(sql).all().map((row) => ({ ...row })) as TextRow[];
-      } finally {
-        db.close();
-      }
-    },
-    open: () => sqliteStorage(path),
-    transfer: (access) => sqliteTransfer(path, access),
-  };
-};
-
-/** The database of the shared PostgreSQL server, emptied: the same one each time. */
-const postgres: Open = async () => {
-  const url = await emptyDatabase();
-  return {
-    url,
-    query: async (sql) => await runSql(url, sql) as readonly TextRow[],
-    open: () => postgresStorage(url),
-    transfer: (access) => postgresTransfer(parsePostgresUrl(url), access),
-  };
-};
-
-const STATUSES = ["available", "pending", "sold"];
-
-/** The source and the target of copies. */
-const WAYS = {
-  "from SQLite to SQLite": [sqlite, sqlite],
-  "from SQLite to PostgreSQL": [sqlite, postgres],
-  "from PostgreSQL to SQLite": [postgres, sqlite],
-} as const;
-
-/** Registers a test with two places without tables; files are in its own folder. */
-function testWay(
-  title: string,
-  [from, to]: readonly [Open, Open],
-  work: (both: Both, folder: string) => Promise<void>,
-): void {
-  const isSkipped = from === postgres || to === postgres;
-  test(title, { skip: isSkipped && skip, timeout }, async (t) => {
-    const folder = newFolder(t);
-    const both = [
-      await from(folder, "a.db"),
-      await to(folder, "b.db"),
-    ] as const;
-    await work(both, folder);
-  });
-}
+const testCopy = await testsOfCopies();
 
 /** Keeps the permissions of this process, which others need. */
 const keep = async () => {};
 
-/** Copies, at 5 s a page for the progress; `amid` runs once the first 1000 pets are written. */
-async function copy(
-  [from, to]: Both,
-  amid?: () => Promise<void>,
-) {
-  const [source, target] = [
-    await from.transfer("read"),
-    await to.transfer("write"),
-  ];
-  const notes: string[] = [];
-  let time = 0;
-  const hooked: typeof target = {
-    ...target,
-    async write(...query) {
-      const rows = await target.write(...query);
-      await amid?.();
-      amid = undefined;
-      return rows;
-    },
-  };
-  try {
-    const result = await copyAll({
-      from: source,
-      to: hooked,
-      tell: (line) => notes.push(line),
-      now: () => time += 5000,
-    });
-    return { ...result, notes };
-  } finally {
-    await source.close();
-    await target.close();
-  }
-}
-
-testWay(
-  "copy to PostgreSQL calls no function that another user made there",
-  WAYS["from SQLite to PostgreSQL"],
-  async ([from, to]) => {
-    await fill(from, 2);
-    await (await to.open()).close();
-    await to.query(
-      `create function json_each(text, out key text, out value json)
-        returns setof record language plpgsql as $$ begin
-          raise exception 'evil';
-        end $$`,
-    );
-    assert.equal((await copy([from, to])).pets.copied, 2);
-  },
-);
-
-for (const [way, places] of Object.entries(WAYS)) {
-  const it = (what: string, work: (both: Both) => Promise<void>) =>
-    testWay(`copy ${way} ${what}`, places, work);
-
-  it("keeps all pets and keys, and proves it", async ([from, to]) => {
-    const storage = await from.open();
-    const extremes = [INT64_MIN, -(2n ** 53n) - 1n, -1n, 0n, INT64_MAX];
-    const pets = [
-      ...fc.sample(anyNewPet, { numRuns: 300, seed: 20261121 }),
-      ...DELICATE_NAMES.flatMap((name) =>
-        extremes.map((categoryId) => ({ ...REX, name, categoryId }))
-      ),
-    ];
-    await Promise.all(pets.map((pet) => storage.create(newPet(pet))));
-    const keys = issuedKeys(storage.apiKeys);
-    const issued = [];
-    for (const name of ["phone", "lost", 'e\u0301 "\u{1f415}"']) {
-      issued.push(await keys.issue(name));
-    }
-    await keys.revoke(2);
-    await storage.close();
-    for (const id of [2n ** 53n + 1n, INT64_MAX]) {
-      await from.query(`insert into pets values (${id}, 'Far', 1, 2)`);
-    }
-
-    const before = await content(from);
-    const { pets: animals, apiKeys } = await copy([from, to]);
-    assertSame(await content(from), before);
-    assertSame(await content(to), before);
-    const side = { count: pets.length + 2, sha256: await petsSum(from) };
-    assert.deepEqual(animals, {
-      earlier: 0,
-      copied: pets.length + 2,
-      from: side,
-      to: side,
-      more: 0,
-    });
-    assert.deepEqual([apiKeys.copied, apiKeys.from], [3, apiKeys.to]);
-
-    const after = await to.open();
-    const theirs = issuedKeys(after.apiKeys);
-    const valid = await Promise.all(
-      issued.map(({ key }) => theirs.verify(key)),
-    );
-    assert.deepEqual(valid, [{ id: 1 }, false, { id: 3 }]);
-    await after.close();
-    // The second time there is nothing left to do.
-    const again = await copy([from, to]);
-    assert.deepEqual([again.pets.copied, again.apiKeys.copied], [0, 0]);
-  });
-
-  it("reads the pets again at the end if it copied something, and only then", async ([from, to]) => {
-    await fill(from, 2500);
-    const readsAgain = async () => {
-      const { pets, equal, notes } = await copy([from, to]);
-      assert.equal(equal, true);
-      assert.deepEqual([pets.from, pets.to.count], [pets.to, 2500]);
-      return notes.some((line) => line.startsWith("Verifying pets"));
-    };
-    assert.equal(await readsAgain(), true);
-    assert.equal(await readsAgain(), false);
-    const storage = await from.open();
-    await issuedKeys(storage.apiKeys).issue("new");
-    await storage.close();
-    assert.equal(await readsAgain(), true);
-  });
-
-  it("takes idempotency keys along, but for pets that are not copied", async ([from, to]) => {
-    const before = await from.open();
-    await Promise.all(
-      Array.from(
-        { length: 1100 },
-        (_, i) => before.create(REX, key(i)),
-      ),
-    );
-    const last = await before.create(REX, key(1099));
-    await copy([from, to]);
-    // TO has keys for which FROM has newer records, and FROM has one for a pet that is not copied.
-    await to.query("update idempotency_keys set pet_id = 5");
-    await from.query(
-      "update idempotency_keys set pet_id = 2000 where key like '%0008'",
-    );
-    await copy([from, to]);
-    await before.close();
-
-    const after = await to.open();
-    const replayed = { ...last, replayed: true };
-    assert.deepEqual(await after.create(REX, key(1099)), replayed);
-    const eighth = await after.create(REX, key(8));
-    assert.equal(eighth.id, 5n);
-    const next = await after.create(REX, key(1100));
-    assert.deepEqual([next.id, next.replayed], [1101n, undefined]);
-    await after.close();
-  });
-
-  it("gives no id again, not even that of what is gone, or goes meanwhile", async ([from, to]) => {
-    const before = await from.open();
-    for (let i = 0; i < 5; i++) {
-      await before.create(REX);
-      await issuedKeys(before.apiKeys).issue("key");
-    }
-    await from.query("delete from pets where id > 2");
-    await from.query("delete from api_keys");
-
-    await copy([from, to], async () => {
-      await before.create(REX);
-      await from.query("delete from pets where id = 6");
-    });
-    await before.close();
-    const after = await to.open();
-    assert.equal((await after.create(REX)).id, 7n);
-    const { record } = await issuedKeys(after.apiKeys).issue("next");
-    assert.equal(record.id, 6);
-    await after.close();
-  });
-
-  it("gives no id again if a server uses TO after a copy was ended in the middle", async ([from, to]) => {
-    await fill(from, 1500);
-    const end = () => Promise.reject(new Error("killed"));
-    await assert.rejects(copy([from, to], end), /killed/);
-    const after = await to.open();
-    assert.equal((await after.create(REX)).id, 1501n);
-    await after.close();
-  });
-
-  it("goes on the next time if it was ended in the middle", async ([from, to]) => {
-    await fill(from, 2500);
-    const end = () => Promise.reject(new Error("killed"));
-    await assert.rejects(copy([from, to], end), /killed/);
-    assert.equal(await countPets(to), 1000);
-    const { pets: animals, advice, notes } = await copy([from, to]);
-    const ends = notes.filter((line) => !/: (\d+) of (?!\1$)/.test(line));
-    assert.deepEqual([...new Set(ends)], [
-      "Comparing pets: 2000 of 2000",
-      "Comparing API keys: 0 of 0",
-      "TO already has 1000 pets of FROM: continuing after the id 1000",
-      "Copying pets: 1500 of 1500",
-      "Copying API keys: 0 of 0",
-      "Verifying pets: 5000 of 5000",
-      "Verifying API keys: 0 of 0",
-    ]);
-    assert.deepEqual([animals.earlier, animals.copied], [1000, 1500]);
-    assert.deepEqual(advice, []);
-    assertSame(await content(to), await content(from));
-  });
-
-  it("leaves TO as it is if TO has something that FROM does not", async ([from, to]) => {
-    await fill(from, 2500);
-    await fill(to, 2000);
-    const changes = {
-      "update pets set name = 'Other' where id = 1700":
-        "update pets set name = 'Animal 1700' where id = 1700",
-      "delete from pets where id = 3":
-        "insert into pets values (3, 'Animal 3', 3000009, 0)",
-      "insert into pets values (2502, 'Later', 1, 0)":
-        "delete from pets where id = 2502",
-      "insert into api_keys values (1, 'n', 'd', 1, null, null, null)":
-        "delete from api_keys",
-    };
-    for (const [sql, undo] of Object.entries(changes)) {
-      const what = sql.includes("api_keys") ? "API keys" : "pets";
-      await to.query(sql);
-      const before = await content(to);
-      await assert.rejects(
-        copy([from, to]),
-        new Error(
-          `Cannot copy: TO has ${what} that FROM lacks. Nothing was changed: ` +
-            "TO must be empty, or have only what an earlier copy of FROM wrote",
-        ),
-      );
-      assertSame(await content(to), before);
-      await to.query(undo);
-    }
-    // With all of that undone, it is again the beginning of FROM.
-    assert.equal((await copy([from, to])).pets.copied, 500);
-  });
-
-  it("refuses rows with ids below 1, in FROM and in TO", async ([from, to]) => {
-    await fill(from, 3);
-    await (await to.open()).close();
-    const zero = "insert into pets values (0, 'Zero', 1, 0)";
-    const key =
-      `insert into api_keys values (${INT64_MIN}, 'n', 'd', 1, null, null, null)`;
-    const cases = [
-      [from, "pets", zero, "delete from pets where id = 0"],
-      [from, "API keys", key, "delete from api_keys"],
-      [to, "pets", zero, "delete from pets"],
-    ] as const;
-    for (const [place, what, sql, undo] of cases) {
-      await place.query(sql);
-      await assert.rejects(
-        copy([from, to]),
-        new RegExp(
-          `^Error: Cannot copy ${what} with ids below 1, such as`,
-        ),
-      );
-      await place.query(undo);
-      assert.equal(await countPets(to), 0);
-    }
-    assert.equal((await copy([from, to])).pets.copied, 3);
-  });
-
-  it("writes over nothing, and ends unequal, if another program adds pets to TO", async ([from, to]) => {
-    await fill(from, 2500);
-    const { pets, equal, advice } = await copy([from, to], async () => {
-      await to.query("insert into pets values (2400, 'Alien', 1, 2)");
-    });
-    assert.equal(pets.to.count, 2500);
-    assert.notEqual(pets.to.sha256, pets.from.sha256);
-    assert.equal(equal, false);
-    assert.match(advice.join("\n"), /^TO is not the same as FROM\. Stop .*$/);
-    const aliens = await to.query("select name from pets where id = 2400");
-    assert.deepEqual(aliens, [{ name: "Alien" }]);
-  });
-
-  it("while a server adds to FROM copies what was there at first", async ([from, to]) => {
-    await fill(from, 2500);
-    const { pets: animals, advice } = await copy([from, to], async () => {
-      await from.query("insert into pets values (2501, 'New', 1, 2)");
-    });
-    assert.deepEqual([animals.copied, animals.more], [2500, 1]);
-    assert.match(advice.join("\n"), /^FROM was written to meanwhile, .*$/);
-    assert.equal((await copy([from, to])).pets.copied, 1);
-    assertSame(await content(to), await content(from));
-  });
-
-  it("revokes a key that was revoked since the last copy", async ([from, to]) => {
-    const storage = await from.open();
-    const keys = issuedKeys(storage.apiKeys);
-    await keys.issue("one");
-    await keys.issue("two");
-    await copy([from, to]);
-    await keys.revoke(1);
-    await keys.issue("three");
-    await storage.close();
-
-    const { apiKeys } = await copy([from, to]);
-    assert.deepEqual([apiKeys.earlier, apiKeys.copied], [2, 1]);
-    assertSame(await content(to), await content(from));
-
-    // The day on which a key was used may differ, because running servers record it.
-    const use = "update api_keys set last_used = ";
-    await from.query(`${use} case id when 1 then 5 when 3 then 7 end`);
-    await to.query(
-      `${use} case id when 1 then 4 when 2 then 6 when 3 then 9 end`,
-    );
-    assert.equal((await copy([from, to])).equal, true);
-    const days = (await rowsOf(to, "api_keys")).map((row) => row.last_used);
-    assert.deepEqual(days, ["5", "6", "9"]);
-
-    // A key that only TO has revoked stays revoked, and differs.
-    await to.query("update api_keys set revoked = 5 where id = 2");
-    const again = await copy([from, to]);
-    assert.notEqual(again.apiKeys.to.sha256, again.apiKeys.from.sha256);
-    const revoked = await to.query("select id from api_keys where revoked = 5");
-    assert.equal(revoked.length, 1);
-  });
-}
-
-for (const [way, places] of Object.entries(WAYS).slice(0, 2)) {
-  testWay(
-    `copy ${way} refuses text that is not UTF-8, and says whose`,
-    places,
-    async ([from, to]) => {
-      await fill(from, 3);
-      await (await to.open()).close();
-      const storage = await from.open();
-      await issuedKeys(storage.apiKeys).issue("one");
-      await storage.create(REX, key(1));
-      await storage.close();
-      const names = {
-        "pets: text of the id 2": [
-          "pets set name = ",
-          " where id = 2",
-          "A\u{fffd}",
-        ],
-        "API keys: text of the id 1": ["api_keys set name = ", "", "one"],
-      };
-      for (const [message, [set, where, name]] of Object.entries(names)) {
-        await from.query(`update ${set} cast(x'41ff' as text) ${where}`);
-        const told = `^Error: Cannot copy ${message} is not UTF-8`;
-        await assert.rejects(copy([from, to]), RegExp(told));
-        await from.query(`update ${set} '${name}' ${where}`);
-      }
-      assert.equal((await copy([from, to])).pets.to.count, 4);
-      assertSame(await content(to), await content(from));
-    },
-  );
-}
-
-testWay(
-  "a copy whose connection breaks as it commits cannot tell, and goes on later",
-  [sqlite, postgres],
-  async (both) => {
-    const [from, to] = both;
-    await fill(from, 2500);
-    await (await to.open()).close();
-    // The second page stays in its COMMIT.
-    await to.query(
-      `create function wait() returns trigger language plpgsql as
-        'begin perform pg_sleep(50); return null; end'`,
-    );
-    await to.query(
-      `create constraint trigger wait after insert on pets deferrable initially deferred
-        for each row when (new.id = 1500) execute function wait()`,
-    );
-    const refused = assert.rejects(
-      copy(both),
-      /copy pets at [^]*\nRun the same command again/,
-    );
-    const ended = () =>
-      to.query(
-        `select cast(pg_terminate_backend(pid) as text) as done from pg_stat_activity
-          where datname = current_database() and query = 'COMMIT' and wait_event = 'PgSleep'`,
-      );
-    await until("it commits", async () => (await ended()).length > 0);
-    await refused;
-    await to.query("drop trigger wait on pets");
-    const { pets: animals } = await copy(both);
-    assert.deepEqual([animals.earlier, animals.copied], [1000, 1500]);
-    assertSame(await content(to), await content(from));
-  },
-);
-
-testWay(
+testCopy(
   "copy refuses a FROM that is missing or no database of ours, and makes none",
-  [sqlite, sqlite],
+  ON_FILES,
   async ([from, to], folder) => {
     const refused = (reason: RegExp) =>
       assert.rejects(runCopy([from.url, to.url], keep), reason);
@@ -499,31 +39,32 @@ testWay(
     await from.query("alter table api_keys drop column expires");
     await from.query("alter table api_keys drop column last_used");
     await refused(/a\.db: it lacks tables or columns of this program/);
-    await (await from.open()).close();
+    await from.open();
     assert.equal(existsSync(join(folder, "b.db")), false);
     await runCopy([from.url, to.url], keep);
   },
 );
 
-test("copy refuses one SQLite database by two addresses", async (t) => {
-  const folder = newFolder(t);
-  const from = await sqlite(folder, "a.db");
-  await fill(from, 3);
-  symlinkSync("a.db", join(folder, "link.db"));
-  const opened: unknown[] = [];
-  const onOpen = async (...both: unknown[]) => void opened.push(...both);
-  for (const to of ["a.db", "./a.db", "link.db"]) {
-    const copying = runCopy([from.url, `sqlite:${folder}/${to}`], onOpen);
-    await assert.rejects(copying, /FROM and TO are the same database/);
-  }
-  assert.equal(opened.length, 6);
-});
+testCopy(
+  "copy refuses one SQLite database by two addresses",
+  ON_FILES,
+  async ([from], folder) => {
+    await fill(from, 3);
+    symlinkSync("a.db", join(folder, "link.db"));
+    const opened: unknown[] = [];
+    const onOpen = async (...both: unknown[]) => void opened.push(...both);
+    for (const to of ["a.db", "./a.db", "link.db"]) {
+      const copying = runCopy([from.url, `sqlite:${folder}/${to}`], onOpen);
+      await assert.rejects(copying, /FROM and TO are the same database/);
+    }
+    assert.equal(opened.length, 6);
+  },
+);
 
-test(
+testCopy(
   "copy refuses one PostgreSQL database by two addresses, and closes both",
-  { skip, timeout },
-  async (t) => {
-    const from = await postgres(newFolder(t), "");
+  FROM_POSTGRES,
+  async ([from]) => {
     await fill(from, 3);
     const copying = runCopy([from.url, `${from.url}?connection_limit=3`], keep);
     await assert.rejects(copying, /FROM and TO are the same database/);
@@ -533,39 +74,29 @@ test(
         and backend_type = 'client backend' and pid <> pg_backend_pid()`,
       );
     const isClosed = async () => (await others()).length === 0;
-    await until("no connection is open", isClosed, 10_000);
+    await until("no connection is open", isClosed);
   },
 );
 
-test("a line is written every 5 s at most, and shows no more than all", () => {
-  const lines: string[] = [];
-  let time = 0;
-  const progress = startProgress("Copying pets", 700, {
-    tell: (line) => lines.push(line),
-    now: () => time,
-  });
-  for (let second = 1; second <= 15; second++) {
-    for (time of [1000 * second - 1, 1000 * second]) progress(25);
-  }
-  assert.deepEqual(lines, [
-    "Copying pets: 250 of 700",
-    "Copying pets: 500 of 700",
-    "Copying pets: 700 of 700",
-  ]);
-});
+/** Runs the program to its end; adds its result, and what it said besides its progress. */
+async function runProgram([from, to]: Both, cwd: string) {
+  const ended = await runMain(["copy", from.url, to.url], { cwd });
+  const said = ended.stderr.replaceAll(/^\w+ (?:pets|API keys): .*\n/gm, "");
+  return { ...ended, result: JSON.parse(ended.stdout), said };
+}
 
-// ---- The program, by the ways in which it ends ----
-
-for (const [way, places] of Object.entries(WAYS).slice(0, 2)) {
-  testWay(
-    `the program copy ${way} ends with 0 and the sums of both sides`,
-    places,
-    async ([from, to], cwd) => {
+for (const way of [ON_FILES, TO_POSTGRES]) {
+  testCopy(
+    `the program copy from ${
+      way.join(" to ")
+    } ends with 0 and the sums of both sides`,
+    way,
+    async (both, cwd) => {
+      const [from] = both;
       await fill(from, 2500);
-      const args = ["copy", from.url, to.url];
-      const { code, stdout, stderr } = await runMain(args, { cwd });
-      assert.deepEqual([code, stderr], [0, ""]);
-      const { pets, apiKeys, equal } = JSON.parse(stdout);
+      const { code, stdout, result, said } = await runProgram(both, cwd);
+      assert.deepEqual([code, said], [0, ""]);
+      const { pets, apiKeys, equal } = result;
       const text = JSON.stringify({ pets, apiKeys, equal }, null, 2);
       assert.equal(stdout, `${text}\n`);
       const side = { count: 2500, sha256: await petsSum(from) };
@@ -575,106 +106,49 @@ for (const [way, places] of Object.entries(WAYS).slice(0, 2)) {
   );
 }
 
-testWay("the program copy ends with 1 if TO has not kept a pet as it was", [
-  sqlite,
-  sqlite,
-], async ([from, to], cwd) => {
-  await fill(from, 1500);
-  await (await to.open()).close();
-  await to.query(
-    `create trigger spoil after insert on pets when new.id = 1234
+testCopy(
+  "the program copy ends with 1 if TO has not kept a pet as it was",
+  ON_FILES,
+  async (both, cwd) => {
+    const [from, to] = both;
+    await fill(from, 1500);
+    await to.open();
+    await to.query(
+      `create trigger spoil after insert on pets when new.id = 1234
         begin update pets set category_id = 0 where id = 1234; end`,
-  );
-  const args = ["copy", from.url, to.url];
-  const { code, stdout, stderr } = await runMain(args, { cwd });
-  assert.equal(code, 1);
-  const { pets, equal } = JSON.parse(stdout);
-  const counts = [pets.from.count, pets.to.count];
-  assert.deepEqual([...counts, equal], [1500, 1500, false]);
-  assert.notEqual(pets.from.sha256, pets.to.sha256);
-  assert.match(stderr, /^TO is not the same as FROM/);
-});
+    );
+    const { code, result, said } = await runProgram(both, cwd);
+    assert.equal(code, 1);
+    const { pets, equal } = result;
+    const counts = [pets.from.count, pets.to.count];
+    assert.deepEqual([...counts, equal], [1500, 1500, false]);
+    assert.notEqual(pets.from.sha256, pets.to.sha256);
+    assert.match(said, /^TO is not the same as FROM/);
+  },
+);
 
 for (const signal of ["SIGINT", "SIGKILL"] as const) {
-  testWay(`the program copy goes on after ${signal} where it was stopped`, [
-    sqlite,
-    sqlite,
-  ], async ([from, to], cwd) => {
-    await fill(from, 2500);
-    await (await to.open()).close();
-    // The second page is never written.
-    await to.query(
-      `create trigger hang after insert on pets when new.id = 1500 begin
+  testCopy(
+    `the program copy goes on after ${signal} where it was stopped`,
+    ON_FILES,
+    async (both, cwd) => {
+      const [from, to] = both;
+      await fill(from, 2500);
+      await to.open();
+      // The second page is never written.
+      await to.query(
+        `create trigger hang after insert on pets when new.id = 1500 begin
           select count(*) from (with recursive n (i) as (select 1 union all select i from n) select i from n);
         end`,
-    );
-    const program = launch(mainCommand(["copy", from.url, to.url]), { cwd });
-    await until("a page is written", async () => await countPets(to) > 0);
-    program.kill(signal);
-    assert.notEqual(await program.exited, 0);
-    await to.query("drop trigger hang");
-    assert.equal((await copy([from, to])).pets.earlier, 1000);
-  });
-}
-
-/** Creates the tables, and this many pets, with ids from 1. */
-async function fill(place: Place, count: number): Promise<void> {
-  const storage = await place.open();
-  await storage.close();
-  await place.query(
-    `insert into pets (id, name, category_id, status)
-      with recursive n (i) as (
-        select cast(1 as bigint) union all select i + 1 from n where i < ${count}
-      )
-      select i, 'Animal ' || cast(i as text), i * 1000003, i % 3 from n`,
+      );
+      const program = launch(mainCommand(["copy", from.url, to.url]), { cwd });
+      const isWritten = async () => await countPets(to) > 0;
+      await until("a page is written", isWritten)
+        .finally(() => program.kill(signal));
+      assert.notEqual(await program.exited, 0);
+      await to.query("drop trigger hang");
+      const { result } = await runProgram(both, cwd);
+      assert.equal(result.pets.earlier, 1000);
+    },
   );
-}
-
-/** Reads all pets, or all API keys. */
-function rowsOf(
-  place: Place,
-  table: "pets" | "api_keys",
-): Promise<readonly TextRow[]> {
-  return place.query(
-    table === "pets"
-      ? `select cast(id as text) as id, name, cast(category_id as text) as category_id,
-        cast(status as text) as status from pets order by pets.id`
-      : `select cast(id as text) as id, name, digest, cast(created as text) as created,
-        cast(revoked as text) as revoked, cast(expires as text) as expires,
-        cast(last_used as text) as last_used from api_keys order by api_keys.id`,
-  );
-}
-
-/** Reads all of it. */
-async function content(place: Place): Promise<readonly TextRow[]> {
-  return [...await rowsOf(place, "pets"), ...await rowsOf(place, "api_keys")];
-}
-
-/** Counts the pets. */
-async function countPets({ query }: Place): Promise<number> {
-  const [row] = await query("select cast(count(*) as text) as n from pets");
-  return Number(row?.n);
-}
-
-/** Like `deepEqual`, but fast if many rows differ. */
-function assertSame(
-  actual: readonly TextRow[],
-  expected: readonly TextRow[],
-): void {
-  expected.forEach((row, index) => assert.deepEqual(actual[index], row));
-  assert.equal(actual.length, expected.length);
-}
-
-/** The sum of the pets as `GET` shows them, one in each line. */
-async function petsSum(place: Place): Promise<string> {
-  const hash = createHash("sha256");
-  for (const { id, name, category_id, status } of await rowsOf(place, "pets")) {
-    hash.update(
-      `{"id":${id},"name":${
-        JSON.stringify(name)
-      },"categoryId":${category_id},` +
-        `"status":"${STATUSES[Number(status)]}"}\n`,
-    );
-  }
-  return hash.digest("hex");
 }

@@ -1,0 +1,165 @@
+/** The databases that tests copy, read by SQL instead of the tested code. */
+
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test, type TestContext } from "node:test";
+import type { PetDatabase } from "../../../adapters/storage/pet_database.ts";
+import { parsePostgresUrl } from "../../../adapters/storage/postgres/address.ts";
+import { postgresStorage } from "../../../adapters/storage/postgres/mod.ts";
+import { postgresTransfer } from "../../../adapters/storage/postgres/transfer.ts";
+import { sqliteStorage } from "../../../adapters/storage/sqlite/mod.ts";
+import { sqliteTransfer } from "../../../adapters/storage/sqlite/transfer.ts";
+import type { Access, Transfer } from "../../../adapters/storage/transfer.ts";
+import { atEnd } from "../../support/at_end.ts";
+import { sharedPostgres } from "../../support/postgres/shared.ts";
+import { runSql } from "../../support/postgres/sql.ts";
+import { newFolder } from "../../support/temporary_directory.ts";
+
+/** A database, which has no tables at first. */
+export interface Place {
+  /** Its address, as passed to `copy`. */
+  readonly url: string;
+  /** Runs a statement, whose columns must be text. */
+  readonly query: (sql: string) => Promise<readonly TextRow[]>;
+  /** Opens it as a server does, which creates its tables. It is closed after the test. */
+  readonly open: () => Promise<PetDatabase>;
+  /** Opens it as `copy` does. */
+  readonly transfer: (access: Access) => Promise<Transfer>;
+}
+
+/** A row, by names of columns. */
+export type TextRow = Readonly<Record<string, string | null>>;
+
+export type Both = readonly [from: Place, to: Place];
+
+/** What is copied, and to what. */
+export type Way = readonly [from: keyof typeof OPEN, to: keyof typeof OPEN];
+export const TO_POSTGRES: Way = ["SQLite", "PostgreSQL"];
+export const FROM_POSTGRES: Way = ["PostgreSQL", "SQLite"];
+export const ON_FILES: Way = ["SQLite", "SQLite"];
+
+const OPEN = {
+  /** A file that need not be there. */
+  SQLite: (path: string) => ({
+    url: `sqlite:${path}`,
+    async query(sql: string) {
+      const db = new DatabaseSync(path);
+      db.exec("pragma busy_timeout = 10000");
+      try {
+        // Rows without a prototype are not equal to those of PostgreSQL.
+        return db.prepare(sql).all().map((row) => ({ ...row })) as TextRow[];
+      } finally {
+        db.close();
+      }
+    },
+    open: () => sqliteStorage(path),
+    transfer: (access: Access) => sqliteTransfer(path, access),
+  }),
+  PostgreSQL: (url: string) => ({
+    url,
+    query: async (sql: string) => await runSql(url, sql) as readonly TextRow[],
+    open: () => postgresStorage(url),
+    transfer: (access: Access) =>
+      postgresTransfer(parsePostgresUrl(url), access),
+  }),
+};
+
+/** Registers a test of a copy. Files are `a.db` and `b.db` in its own folder. */
+export type TestCopy = (
+  title: string,
+  way: Way,
+  work: (both: Both, folder: string) => Promise<void>,
+) => void;
+
+/** Prepares tests of copies, on files and on one database of the shared PostgreSQL server. */
+export async function testsOfCopies(): Promise<TestCopy> {
+  const { skip, emptyDatabase } = await sharedPostgres();
+  async function place(
+    t: TestContext,
+    kind: Way[number],
+    file: string,
+  ): Promise<Place> {
+    const one = OPEN[kind](kind === "SQLite" ? file : await emptyDatabase());
+    return {
+      ...one,
+      async open() {
+        const storage = await one.open();
+        atEnd(t, () => storage.close());
+        return storage;
+      },
+    };
+  }
+  return (title, way, work) => {
+    const isSkipped = way.includes("PostgreSQL") && skip;
+    test(title, { skip: isSkipped, timeout: 60_000 }, async (t) => {
+      const folder = newFolder(t);
+      const from = await place(t, way[0], join(folder, "a.db"));
+      const to = await place(t, way[1], join(folder, "b.db"));
+      await work([from, to], folder);
+    });
+  };
+}
+
+/** Creates the tables, and this many pets, with ids from 1. */
+export async function fill(place: Place, count: number): Promise<void> {
+  await (await place.open()).close();
+  await place.query(
+    `insert into pets (id, name, category_id, status)
+      with recursive n (i) as (
+        select cast(1 as bigint) union all select i + 1 from n where i < ${count}
+      )
+      select i, 'Animal ' || cast(i as text), i * 1000003, i % 3 from n`,
+  );
+}
+
+/** Reads all pets, or all API keys. */
+export function rowsOf(
+  place: Place,
+  table: "pets" | "api_keys",
+): Promise<readonly TextRow[]> {
+  return place.query(
+    table === "pets"
+      ? `select cast(id as text) as id, name, cast(category_id as text) as category_id,
+        cast(status as text) as status from pets order by pets.id`
+      : `select cast(id as text) as id, name, digest, cast(created as text) as created,
+        cast(revoked as text) as revoked, cast(expires as text) as expires,
+        cast(last_used as text) as last_used from api_keys order by api_keys.id`,
+  );
+}
+
+/** Reads all of it. */
+export async function content(place: Place): Promise<readonly TextRow[]> {
+  return [...await rowsOf(place, "pets"), ...await rowsOf(place, "api_keys")];
+}
+
+/** Counts the pets. */
+export async function countPets({ query }: Place): Promise<number> {
+  const [row] = await query("select cast(count(*) as text) as n from pets");
+  return Number(row?.n);
+}
+
+/** Like `deepEqual`, but fast if many rows differ. */
+export function assertSame(
+  actual: readonly TextRow[],
+  expected: readonly TextRow[],
+): void {
+  expected.forEach((row, index) => assert.deepEqual(actual[index], row));
+  assert.equal(actual.length, expected.length);
+}
+
+/** The sum of the pets as `GET` shows them, one in each line. */
+export async function petsSum(place: Place): Promise<string> {
+  const statuses = ["available", "pending", "sold"];
+  const hash = createHash("sha256");
+  for (const { id, name, category_id, status } of await rowsOf(place, "pets")) {
+    hash.update(
+      `{"id":${id},"name":${
+        JSON.stringify(name)
+      },"categoryId":${category_id},` +
+        `"status":"${statuses[Number(status)]}"}\n`,
+    );
+  }
+  return hash.digest("hex");
+}
