@@ -81,6 +81,8 @@ const ERROR_FIELDS: Readonly<Partial<Record<ErrorCode, Fields>>> = {
 };
 /** Header fields of every answer of `getPet`. */
 const PET_FIELDS = getPet.fields?.(parseBaseUrl("/v1"));
+/** The methods that a client or a gateway may send. */
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /** The paths of the service, as templates. */
 const PATHS = [...new Set(operations.map(({ path }) => `/v1${path}`))];
 
@@ -135,7 +137,7 @@ const answerSchema = v.pipe(
 const faultSchema = v.pipe(
   v.partial(members({
     when: v.partial(members({
-      method: v.pipe(text, v.regex(/^[A-Z]+$/, "must be in capital letters")),
+      method: v.picklist(METHODS, `must be one of ${METHODS.join(", ")}`),
       path: v.pipe(
         text,
         v.regex(/^[^?#]*$/, "must have no query"),

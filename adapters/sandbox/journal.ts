@@ -5,6 +5,8 @@ import type { Fault } from "./fault.ts";
 
 /** A request to the service. */
 export interface RecordedRequest {
+  /** When it arrived, in ms since 1970. */
+  readonly time: number;
   /** The method, such as `POST`. */
   readonly method: string;
   /** The target as it was sent: `/v1/pets?limit=5`. */
@@ -52,6 +54,7 @@ export class Journal {
       ) => [name, all.map(([, value]) => value).join(", ")]),
     );
     const entry: Entry = {
+      time: Date.now(),
       method,
       target,
       headers,

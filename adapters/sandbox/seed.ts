@@ -44,15 +44,18 @@ export function makeSeed(seed: unknown, maxPets: number): CheckedPet[] {
     );
   }
   return Array.from({ length }, (_, i) => {
-    const pet = parseNewPet(
-      isArray ? seed[i] : {
-        name: NAMES[i % NAMES.length],
-        categoryId: CATEGORIES[i % CATEGORIES.length],
-        status: PET_STATUSES[i % PET_STATUSES.length],
-      },
-    );
-    if (!(pet instanceof Refusal)) return pet;
-    const reason = pet.message.replace("Cannot create pet: ", "");
+    const given: unknown = isArray ? seed[i] : {
+      name: NAMES[i % NAMES.length],
+      categoryId: CATEGORIES[i % CATEGORIES.length],
+      status: PET_STATUSES[i % PET_STATUSES.length],
+    };
+    const pet = parseNewPet(given);
+    const { id = i + 1 } = Object(given); // the pets of a list may be the seed
+    const isRefused = pet instanceof Refusal;
+    if (!isRefused && String(id) === String(i + 1)) return pet;
+    const reason = isRefused
+      ? pet.message.replace("Cannot create pet: ", "")
+      : `id must be ${i + 1}, or missing`;
     throw new TypeError(`Cannot seed pets: pet ${i + 1}: ${reason}`);
   });
 }

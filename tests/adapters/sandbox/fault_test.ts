@@ -55,8 +55,9 @@ const WRONG: readonly (readonly [unknown, RegExp])[] = [
   [{ lose: true, when: null }, /when must be a JSON object$/],
   [
     { lose: true, when: { method: "post" } },
-    /when.method must be in capital letters$/,
+    /when.method must be one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS$/,
   ],
+  [{ lose: true, when: { method: "PSOT" } }, /when.method must be one of/],
   [
     { lose: true, when: { path: "v1/pets" } },
     /when.path must fit one of \/v1\/pets, \/v1\/pets\/\{petId\}, \/v1\/openapi.json$/,

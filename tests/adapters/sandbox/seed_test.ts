@@ -53,6 +53,16 @@ test("a pet that is wrong is named with its member", () => {
   });
 });
 
+test("a pet of a seed may have the id that it gets, and no other", () => {
+  const pet = { name: "Rex", categoryId: 1n };
+  const pets = [{ ...pet, id: 1 }, pet, { ...pet, id: 3n }];
+  assert.deepEqual(makeSeed(pets, 3), makeSeed([pet, pet, pet], 3));
+  assert.throws(() => makeSeed([{ ...pet, id: 7 }], 1), {
+    name: "TypeError",
+    message: "Cannot seed pets: pet 1: id must be 1, or missing",
+  });
+});
+
 test("a seed is a number or an array, and no larger than the maximum", () => {
   const seeds = [-1, 1.5, NaN, 4, "3", null, {}, { length: 2 }, [1, 2, 3, 4]];
   for (const wrong of seeds) {

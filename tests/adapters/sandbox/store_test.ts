@@ -266,11 +266,13 @@ test("a preflight takes no fault unless that is for OPTIONS, and may ask for Pre
   );
 });
 
-test("requests has the fault, the body that was read, and no body for 401, 413 and 415", async () => {
+test("requests has the time, the fault, and the body unless it is 401, 413 or 415", async (t) => {
+  t.mock.method(Date, "now", () => 7);
   const store = sandbox({ key: "k" });
   await send(store, "/pets?x=1", { body: REX, headers: { "X-A": "b" } });
   const { headers, ...first } = store.requests[0] ?? {};
   assert.deepEqual(first, {
+    time: 7,
     method: "POST",
     target: "/v1/pets?x=1",
     body: REX,
