@@ -164,6 +164,12 @@ export function sqlContract(
         const setting = sql(`update ${table} set ${name} = null`);
         await assert.rejects(setting, /null/i, `${table} ${name}`);
       }
+      const mistyping = sql(`update ${table} set ${names.at(-1)} = 'text'`);
+      await assert.rejects(
+        mistyping,
+        /cannot store TEXT|invalid input syntax/,
+        table,
+      );
     }
     await assert.rejects(sql("update pets set status = 3"), /check/i);
   });

@@ -1,7 +1,7 @@
-import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { sqliteStorage } from "../../../../adapters/storage/sqlite/mod.ts";
 import { databaseContract } from "../database_contract.ts";
+import { runSql } from "../../../support/sqlite.ts";
 import { temporaryFiles } from "../../../support/temporary_directory.ts";
 import { sqlContract, SQLITE } from "../sql_contract.ts";
 
@@ -22,15 +22,7 @@ sqlContract(
     const path = newPath();
     return {
       open: (options) => sqliteStorage(path, options),
-      async sql(text) {
-        const db = new DatabaseSync(path);
-        try {
-          if (!text.startsWith("select")) return db.exec(text);
-          return Object.values(db.prepare(text).get() ?? {})[0];
-        } finally {
-          db.close();
-        }
-      },
+      sql: async (text) => Object.values(runSql(path, text)[0] ?? {})[0],
     };
   },
   SQLITE,

@@ -22,7 +22,7 @@ import {
 } from "../../../../core/pets/pet_storage.ts";
 import { countKept } from "../../../support/garbage.ts";
 import { skipping } from "../../../support/runtime.ts";
-import { temporaryFiles } from "../../../support/temporary_directory.ts";
+import { onFile as it, onPrepare } from "../../../support/sqlite.ts";
 import { stopClock, turns, until } from "../../../support/time.ts";
 import { newPet, REX } from "../../../support/pets.ts";
 import { startStorage } from "../../../support/process.ts";
@@ -33,18 +33,15 @@ const KEY: NewApiKeyRecord = {
   created: new Date(5000),
 };
 
-const newPath = temporaryFiles();
-const directory = dirname(newPath());
-
 test("sqliteStorage refuses a path that is not a file", async () => {
   for (const path of ["", ":memory:", "file:pets.db", undefined]) {
     await assert.rejects(sqliteStorage(path as string), /^TypeError: The path/);
   }
 });
 
-test("sqliteStorage says why it cannot open a path", async () => {
-  const text = newPath();
+it("sqliteStorage says why it cannot open a path", async ({ path: text, open }) => {
   writeFileSync(text, "This is longer than a database's header. ".repeat(50));
+  const directory = dirname(text);
   const messages = [
     [directory, /: it is a directory$/],
     [join(directory, "no/pets.db"), /: the directory .*no does not exist/],
@@ -52,47 +49,42 @@ test("sqliteStorage says why it cannot open a path", async () => {
     [text, /: the file is not an SQLite database$/],
   ] as const;
   for (const [path, message] of messages) {
-    await assertUnavailable(sqliteStorage(path), message);
+    await assertUnavailable(open(path), message);
   }
 });
 
-test("sqliteStorage leaves the database of another program or version as it is", async () => {
-  const foreign = /it is the database of another program/;
-  const older =
-    /its tables are version 0, .* knows version 1; use the version of the program that made them$/;
-  const newer =
-    /its tables are version 2, of a newer release, .* knows version 1; nothing was changed: start that release, or restore a backup from before the upgrade$/;
-  for (
-    const [isOurs, text, message] of [
-      [false, "CREATE TABLE orders (id INTEGER)", foreign],
-      [false, "PRAGMA application_id = 7", foreign],
-      [true, "PRAGMA user_version = 0", older],
-      [true, "PRAGMA user_version = 2", newer],
-    ] as const
-  ) {
-    const path = newPath();
-    if (isOurs) await (await sqliteStorage(path)).close();
-    sql(path, text);
+const FOREIGN = /it is the database of another program/;
+const OTHERS = {
+  "CREATE TABLE orders (id INTEGER)": FOREIGN,
+  "PRAGMA application_id = 7": FOREIGN,
+  "PRAGMA user_version = 0":
+    /its tables are version 0, .* knows version 1; use the version of the program that made them$/,
+  "PRAGMA user_version = 2":
+    /its tables are version 2, of a newer release, .* knows version 1; nothing was changed: start that release, or restore a backup from before the upgrade$/,
+};
+for (const [text, message] of Object.entries(OTHERS)) {
+  it(`sqliteStorage leaves a file as it is after ${text}`, async ({ path, open, sql }) => {
+    if (message !== FOREIGN) await (await open()).close();
+    sql(text);
     const before = readFileSync(path);
-    await assertUnavailable(sqliteStorage(path), message);
+    await assertUnavailable(open(), message);
     assert.deepEqual(readFileSync(path), before);
-    sql(path, "CREATE TABLE more (id INTEGER)"); // It is not locked either.
-  }
-});
+    sql("CREATE TABLE more (id INTEGER)"); // It is not locked either.
+  });
+}
 
-test("sqliteStorage makes no new file beside the log of one that is gone", async () => {
-  const path = newPath();
-  const storage = await sqliteStorage(path);
+it("sqliteStorage makes no new file beside the log of one that is gone", async ({ path, open }) => {
+  const storage = await open();
   await storage.create(REX);
   const log = readFileSync(`${path}-wal`);
   await storage.close();
   rmSync(path);
   writeFileSync(`${path}-wal`, log);
-  const link = newPath();
+  const link = `${path}.link`;
   symlinkSync(path, link);
   for (const opened of [path, link]) {
     await assertUnavailable(
-      sqliteStorage(opened),
+      open(opened),
       /: the file is missing, but .*-wal is not and may hold pets; put the same file back; before you restore a backup, move the log away$/,
     );
   }
@@ -100,33 +92,27 @@ test("sqliteStorage makes no new file beside the log of one that is gone", async
   assert.ok(!existsSync(path));
 });
 
-test("sqliteStorage opens no file whose disk cannot have a write-ahead log", async (t) => {
-  const path = newPath();
-  const { prepare } = DatabaseSync.prototype;
-  t.after(() => DatabaseSync.prototype.prepare = prepare);
+it("sqliteStorage opens no file whose disk cannot have a write-ahead log", async ({ t, open }) => {
   // As SQLite answers on a network file system: the mode stays what it was.
-  DatabaseSync.prototype.prepare = function (sql, ...rest) {
-    return prepare.call(
-      this,
-      sql.replace("journal_mode = WAL", "journal_mode"),
-      ...rest,
-    );
-  };
+  onPrepare(
+    t,
+    (sql, prepare) =>
+      prepare(sql.replace("journal_mode = WAL", "journal_mode")),
+  );
   await assertUnavailable(
-    sqliteStorage(path),
+    open(),
     /: its file system does not support SQLite's write-ahead log; use a local disk$/,
   );
 });
 
-test("sqliteStorage says that a file is damaged, and writes no more once it noticed", async () => {
-  const path = newPath();
-  const storage = await sqliteStorage(path);
+it("sqliteStorage says that a file is damaged, and writes no more once it noticed", async ({ path, open }) => {
+  const storage = await open();
   await Promise.all(Array.from({ length: 2000 }, () => storage.create(REX)));
   await storage.close();
   const bytes = readFileSync(path);
   bytes.fill(0xa5, 4096);
   writeFileSync(path, bytes);
-  const damaged = await sqliteStorage(path);
+  const damaged = await open();
   await assertUnavailable(damaged.list({ limit: 9 }), /the file is damaged/);
   await damaged.ping();
   const unknown = /^StorageError: Cannot create pet: the file is damaged/;
@@ -134,7 +120,6 @@ test("sqliteStorage says that a file is damaged, and writes no more once it noti
   for (const act of [() => damaged.create(REX), () => damaged.ping()]) {
     await assertUnavailable(act(), /writing stopped after a disk error/);
   }
-  await damaged.close();
 });
 
 const options = {
@@ -144,12 +129,10 @@ const options = {
 };
 
 for (const fate of ["deleted", "replaced", "made unreadable"]) {
-  test(
+  it(
     `sqliteStorage notices that its file was ${fate}, and goes on if it is back`,
-    options,
-    async () => {
-      const path = newPath();
-      const storage = await sqliteStorage(path);
+    async ({ path, open }) => {
+      const storage = await open();
       await storage.create(REX);
       await storage.ping();
       renameSync(path, `${path}.moved`);
@@ -164,23 +147,21 @@ for (const fate of ["deleted", "replaced", "made unreadable"]) {
       renameSync(`${path}.moved`, path);
       await storage.ping();
       await storage.create(REX);
-      await storage.close();
     },
+    options,
   );
 }
 
-test(
+it(
   "the log of a file that was replaced in use is set aside, and the new one whole",
-  options,
-  async (t) => {
-    const path = newPath();
-    const backup = newPath();
-    const before = await sqliteStorage(path);
+  async ({ t, path, open, sql }) => {
+    const backup = `${path}.backup`;
+    const before = await open();
     for (let i = 0; i < 9; i++) await before.create(REX);
-    sql(path, `VACUUM INTO '${backup}'`);
+    sql(`VACUUM INTO '${backup}'`);
     await before.close();
     const kept = readFileSync(backup);
-    const storage = await sqliteStorage(path);
+    const storage = await open();
     const late = newPet({ ...REX, name: "Late Rex" });
     for (let i = 0; i < 9; i++) await storage.create(late);
     const lines: string[] = [];
@@ -194,51 +175,50 @@ test(
     assert.equal(existsSync(`${path}-wal`), false);
     assert.deepEqual(readFileSync(path), kept);
 
-    const reopened = await sqliteStorage(path);
+    const reopened = await open();
     const names = (await reopened.list({ limit: 99 })).pets
       .map(({ name }) => name);
     assert.deepEqual(names, Array(9).fill("Rex"));
-    await reopened.close();
   },
+  options,
 );
 
-test(
+it(
   "the log of a file that was replaced in use stays if it is another server's",
-  options,
-  async (t) => {
-    const path = newPath();
-    const storage = await sqliteStorage(path);
+  async ({ t, path, open }) => {
+    const storage = await open();
     await storage.create(REX);
     t.mock.method(console, "warn", (line: string) => assert.fail(line));
     renameSync(path, `${path}.old`);
     renameSync(`${path}-wal`, `${path}-wal.old`);
-    const other = await sqliteStorage(path);
+    const other = await open();
     await other.create(REX);
     await assertUnavailable(storage.ping(), /was replaced while in use/);
     await storage.close();
     assert.ok(existsSync(`${path}-wal`));
     await other.ping();
-    await other.close();
   },
+  options,
 );
 
-test("sqliteStorage opens no file that has two names", options, async () => {
-  const path = newPath();
-  await (await sqliteStorage(path)).close();
-  linkSync(path, `${path}.link`);
-  for (const name of [path, `${path}.link`]) {
-    await assertUnavailable(sqliteStorage(name), /has 2 names \(hard links\)/);
-  }
-  rmSync(`${path}.link`);
-  await (await sqliteStorage(path)).close();
-});
+it(
+  "sqliteStorage opens no file that has two names",
+  async ({ path, open }) => {
+    await (await open()).close();
+    linkSync(path, `${path}.link`);
+    for (const name of [path, `${path}.link`]) {
+      await assertUnavailable(open(name), /has 2 names \(hard links\)/);
+    }
+    rmSync(`${path}.link`);
+    await (await open()).close();
+  },
+  options,
+);
 
 for (const meanwhile of ["creates go on", "nobody asks for anything"]) {
-  test(
+  it(
     `sqliteStorage saves what its log holds if that is deleted while ${meanwhile}`,
-    options,
-    async () => {
-      const path = newPath();
+    async ({ path, sql }) => {
       const child = startStorage();
       await child.tell(`open ${path}`);
       const created = [...await child.tell("create 20 4")];
@@ -263,18 +243,17 @@ for (const meanwhile of ["creates go on", "nobody asks for anything"]) {
         });
       }
       await child.kill();
-      assert.equal(sql(path, "SELECT id FROM pets").length, created.length);
+      assert.equal(sql("SELECT id FROM pets").length, created.length);
     },
+    options,
   );
 }
 
 for (const suffix of ["-wal", "-shm"]) {
-  test(
+  it(
     `sqliteStorage is not ready, but lists, if its ${suffix} was deleted`,
-    options,
-    async () => {
-      const path = newPath();
-      const storage = await sqliteStorage(path);
+    async ({ path, open }) => {
+      const storage = await open();
       await storage.create(REX);
       const reader = new DatabaseSync(path);
       reader.exec("BEGIN");
@@ -290,18 +269,16 @@ for (const suffix of ["-wal", "-shm"]) {
       assert.equal(hasAll(), false);
       reader.close();
       await until("the file has it all", hasAll);
-      await storage.close();
     },
+    options,
   );
 }
 
-test(
+it(
   "sqliteStorage keeps others out of a file without its log, also after a check",
-  options,
-  async (t) => {
-    const path = newPath();
+  async ({ t, path, open }) => {
     const other = new DatabaseSync(path);
-    const storage = await sqliteStorage(path);
+    const storage = await open();
     await storage.create(REX);
     other.prepare("SELECT * FROM pets").all(); // so that the file cannot be locked as a whole
     rmSync(`${path}-wal`);
@@ -318,38 +295,34 @@ test(
     const locked = /database is locked/;
     assert.throws(() => exec.call(other, "BEGIN IMMEDIATE"), locked);
     other.close();
-    await storage.close();
   },
+  options,
 );
 
-test(
+it(
   "sqliteStorage does not take a log for saved while another process saves it",
-  options,
-  async (t) => {
-    const path = newPath();
-    const { prepare } = DatabaseSync.prototype;
-    t.after(() => DatabaseSync.prototype.prepare = prepare);
+  async ({ t, path, open }) => {
     // As SQLite answers if another process has the lock for this.
     const get = () => [1n, -1n, -1n];
-    DatabaseSync.prototype.prepare = function (sql, ...rest) {
-      const statement = prepare.call(this, sql, ...rest);
-      const isCheckpoint = sql === "PRAGMA wal_checkpoint(PASSIVE)";
-      return isCheckpoint ? Object.assign(statement, { get }) : statement;
-    };
-    const storage = await sqliteStorage(path);
+    onPrepare(
+      t,
+      (sql, prepare) =>
+        sql === "PRAGMA wal_checkpoint(PASSIVE)"
+          ? Object.assign(prepare(sql), { get })
+          : prepare(sql),
+    );
+    const storage = await open();
     await storage.create(REX);
     rmSync(`${path}-wal`);
     await assert.rejects(storage.create(REX), { kind: "outcome_unknown" });
-    await storage.close();
   },
+  options,
 );
 
-test(
+it(
   "sqliteStorage does not trust a log that was moved away and back",
-  options,
-  async () => {
-    const path = newPath();
-    const storage = await sqliteStorage(path);
+  async ({ path, open }) => {
+    const storage = await open();
     const rex = await storage.create(REX);
     const problem = /-wal was deleted or replaced .* restart this process/;
     renameSync(`${path}-wal`, `${path}-wal.moved`);
@@ -358,78 +331,64 @@ test(
     await assertUnavailable(storage.ping(), problem);
     await assertUnavailable(storage.create(REX), problem);
     await storage.close();
-    const reopened = await sqliteStorage(path);
+    const reopened = await open();
     assert.deepEqual((await reopened.list({ limit: 9 })).pets, [rex]);
-    await reopened.close();
   },
+  options,
 );
 
-test(
+it(
   "sqliteStorage does not mix its log with one that took its place",
-  options,
-  async () => {
-    const path = newPath();
-    const storage = await sqliteStorage(path);
+  async ({ path, open }) => {
+    const storage = await open();
     await storage.create(REX);
     const before = readFileSync(path);
     renameSync(`${path}-wal`, `${path}-wal.moved`);
     copyFileSync(`${path}-wal.moved`, `${path}-wal`);
     await assertUnavailable(storage.ping(), /-wal was deleted or replaced/);
     assert.deepEqual(readFileSync(path), before);
-    await storage.close();
   },
+  options,
 );
 
-test("sqliteStorage writes no more if a transaction that failed cannot be rolled back", async (t) => {
-  const path = newPath();
-  const { prepare } = DatabaseSync.prototype;
-  t.after(() => DatabaseSync.prototype.prepare = prepare);
+it("sqliteStorage writes no more if a transaction that failed cannot be rolled back", async ({ t, open }) => {
   const run = () => {
     throw new Error("it stays open");
   };
-  DatabaseSync.prototype.prepare = function (sql, ...rest) {
-    const statement = prepare.call(this, sql, ...rest);
-    return sql === "ROLLBACK" ? Object.assign(statement, { run }) : statement;
-  };
-  const storage = await sqliteStorage(path);
+  onPrepare(
+    t,
+    (sql, prepare) =>
+      sql === "ROLLBACK" ? Object.assign(prepare(sql), { run }) : prepare(sql),
+  );
+  const storage = await open();
   await storage.apiKeys.insert(KEY);
   await assert.rejects(storage.apiKeys.insert(KEY), /UNIQUE/);
   await assertUnavailable(storage.create(REX), /writing stopped after a disk/);
-  await storage.close();
 });
 
-test("sqliteStorage adds no pet that a trigger ignores, and does not say that it did", async () => {
-  const path = newPath();
-  const storage = await sqliteStorage(path);
+it("sqliteStorage adds no pet that a trigger ignores, and does not say that it did", async ({ open, sql }) => {
+  const storage = await open();
   const rex = await storage.create(REX);
-  const db = new DatabaseSync(path);
-  db.exec(`CREATE TRIGGER no_tom BEFORE INSERT ON pets
+  sql(`CREATE TRIGGER no_tom BEFORE INSERT ON pets
     WHEN new.name = 'Tom' BEGIN SELECT RAISE(IGNORE); END`);
-  db.close();
   const tom = storage.create(newPet({ ...REX, name: "Tom" }));
   await assert.rejects(tom, /^Error: .*a trigger on pets ignored the row$/);
   assert.deepEqual((await storage.list({ limit: 9 })).pets, [rex]);
-  await storage.close();
 });
 
-test("sqliteStorage is not reached by a ping without the table of pets", async () => {
-  const path = newPath();
-  const storage = await sqliteStorage(path);
+it("sqliteStorage is not reached by a ping without the table of pets", async ({ open, sql }) => {
+  const storage = await open();
   await storage.ping();
-  const db = new DatabaseSync(path);
-  db.exec("DROP TABLE pets");
-  db.close();
+  sql("DROP TABLE pets");
   await assertUnavailable(storage.ping(), /: the table pets is missing$/);
-  await storage.close();
 });
 
-test("sqliteStorage keeps nothing of a create that has ended", async () => {
-  const storage = await sqliteStorage(newPath());
+it("sqliteStorage keeps nothing of a create that has ended", async ({ open }) => {
+  const storage = await open();
   const create = async () => new WeakRef(await storage.create(REX));
   const pets: WeakRef<object>[] = [];
   for (let i = 0; i < 5; i++) pets.push(await create());
   assert.equal(await countKept(pets), 0);
-  await storage.close();
 });
 
 /** Locks a file from a connection of its own, and returns what unlocks it. */
@@ -442,9 +401,8 @@ function lock(path: string): () => void {
   };
 }
 
-test("sqliteStorage waits for a locked file without stopping the event loop", async () => {
-  const path = newPath();
-  const storage = await sqliteStorage(path);
+it("sqliteStorage waits for a locked file without stopping the event loop", async ({ path, open }) => {
+  const storage = await open();
   const unlock = lock(path);
   const creating = Promise.all([storage.create(REX), storage.create(REX)]);
   const inserting = storage.apiKeys.insert(KEY);
@@ -459,22 +417,19 @@ test("sqliteStorage waits for a locked file without stopping the event loop", as
   await closing;
 });
 
-test("sqliteStorage gives up a file that stays locked, and nothing happened", async () => {
-  const path = newPath();
-  const storage = await sqliteStorage(path, { lockTimeout: 30 });
+it("sqliteStorage gives up a file that stays locked, and nothing happened", async ({ path, open }) => {
+  const storage = await open(path, { lockTimeout: 30 });
   const unlock = lock(path);
   await assertUnavailable(storage.create(REX), /Cannot create pet: .*locked/);
   await storage.ping();
   unlock();
   const pet = await storage.create(REX);
   assert.deepEqual((await storage.list({ limit: 5 })).pets, [pet]);
-  await storage.close();
 });
 
-test("a read waits for its turn as long as another may wait for a locked file", async (t) => {
+it("a read waits for its turn as long as another may wait for a locked file", async ({ t, path, open }) => {
   const clock = stopClock(t);
-  const path = newPath();
-  const storage = await sqliteStorage(path, { lockTimeout: 60_000 });
+  const storage = await open(path, { lockTimeout: 60_000 });
   const { id } = await storage.create(REX);
   const busy = Object.assign(new Error("database is locked"), { errcode: 5 });
   const { get } = StatementSync.prototype;
@@ -497,51 +452,46 @@ test("a read waits for its turn as long as another may wait for a locked file", 
   assert.ok(attempts < 3 + (performance.now() - since) / 7, `${attempts}`);
   isLocked = false;
   for (const pet of await Promise.all(reads)) assert.equal(pet?.id, id);
-  await storage.close();
 });
 
-test("sqliteStorage says which permissions Deno must give it", {
-  skip: process.versions.deno === undefined && "only Deno has permissions",
-}, async () => {
-  const repository = fileURLToPath(new URL("../../../..", import.meta.url));
-  const path = newPath();
-  const refusal =
-    `failed unavailable Cannot open ${path}: Deno does not permit it; ` +
-    `run with --allow-read=${directory} --allow-write=${directory}`;
-  const shared = "/dev/shm/not_permitted.db";
-  const link = newPath();
-  symlinkSync("/dev", link);
-  const linked = join(link, "not_permitted.db");
-  const refusalOfDev = (path: string) =>
-    `failed unavailable Cannot open ${path}: Deno does not permit it; ` +
-    "run with --allow-all, which Deno demands for all that is in /dev";
-  const cases = [
-    ["", "", path, refusal],
-    [directory, "", path, refusal],
-    [path, path, path, refusal],
-    [directory, directory, path, "opened"],
-    ["/dev/shm", "/dev/shm", shared, refusalOfDev(shared)],
-    ["/", "/", linked, refusalOfDev(linked)],
-  ] as const;
-  for (const [read, write, path, expected] of cases) {
-    const child = startStorage({
-      denoFlags: [
-        `--allow-read=${read === "" ? repository : `${repository},${read}`}`,
-        ...write === "" ? [] : [`--allow-write=${write}`],
-      ],
-    });
-    assert.deepEqual(await child.tell(`open ${path}`), [expected]);
-    await child.end();
-  }
-});
-
-/** Runs SQL on a connection of its own, and returns the rows. */
-function sql(path: string, text: string): readonly unknown[] {
-  const db = new DatabaseSync(path);
-  const rows = db.prepare(text).all();
-  db.close();
-  return rows;
-}
+it(
+  "sqliteStorage says which permissions Deno must give it",
+  async ({ path }) => {
+    const repository = fileURLToPath(new URL("../../../..", import.meta.url));
+    const directory = dirname(path);
+    const refusal =
+      `failed unavailable Cannot open ${path}: Deno does not permit it; ` +
+      `run with --allow-read=${directory} --allow-write=${directory}`;
+    const shared = "/dev/shm/not_permitted.db";
+    const link = join(directory, "link");
+    symlinkSync("/dev", link);
+    const linked = join(link, "not_permitted.db");
+    const refusalOfDev = (path: string) =>
+      `failed unavailable Cannot open ${path}: Deno does not permit it; ` +
+      "run with --allow-all, which Deno demands for all that is in /dev";
+    const cases = [
+      ["", "", path, refusal],
+      [directory, "", path, refusal],
+      [path, path, path, refusal],
+      [directory, directory, path, "opened"],
+      ["/dev/shm", "/dev/shm", shared, refusalOfDev(shared)],
+      ["/", "/", linked, refusalOfDev(linked)],
+    ] as const;
+    for (const [read, write, path, expected] of cases) {
+      const child = startStorage({
+        denoFlags: [
+          `--allow-read=${read === "" ? repository : `${repository},${read}`}`,
+          ...write === "" ? [] : [`--allow-write=${write}`],
+        ],
+      });
+      assert.deepEqual(await child.tell(`open ${path}`), [expected]);
+      await child.end();
+    }
+  },
+  {
+    skip: process.versions.deno === undefined && "only Deno has permissions",
+  },
+);
 
 async function assertUnavailable(
   act: Promise<unknown>,

@@ -4,21 +4,21 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { sqliteStorage } from "../../../../adapters/storage/sqlite/mod.ts";
 import { petId } from "../../../../core/pets/pet.ts";
+import { onFile as it, onPrepare, runSql } from "../../../support/sqlite.ts";
 import { temporaryFiles } from "../../../support/temporary_directory.ts";
 import { newPet, REX } from "../../../support/pets.ts";
 
 const newPath = temporaryFiles();
 
-test("sqliteStorage fails only reads of what is damaged in the file, and goes on", async () => {
-  const path = newPath();
+it("sqliteStorage fails only reads of what is damaged in the file, and goes on", async ({ path, open }) => {
   const long = newPet({ ...REX, name: "x".repeat(100) });
-  const storage = await sqliteStorage(path);
+  const storage = await open();
   await Promise.all(Array.from({ length: 2000 }, () => storage.create(long)));
   await storage.close();
   const bytes = readFileSync(path);
   bytes.fill(0xa5, bytes.length - 4096); // the page of the last pets
   writeFileSync(path, bytes);
-  const damaged = await sqliteStorage(path);
+  const damaged = await open();
   for (const round of ["first", "again"]) {
     const [early, late, page] = await Promise.allSettled([
       damaged.get(petId(1n)),
@@ -31,15 +31,10 @@ test("sqliteStorage fails only reads of what is damaged in the file, and goes on
     assert.equal(early?.status, "fulfilled", round);
     assert.equal(page?.status, "fulfilled", round);
   }
-  await damaged.close();
 });
 
-test("sqliteStorage sees in its next read what another connection has committed", async () => {
-  const path = newPath();
-  const [writer, reader] = await Promise.all([
-    sqliteStorage(path),
-    sqliteStorage(path),
-  ]);
+it("sqliteStorage sees in its next read what another connection has committed", async ({ open, sql }) => {
+  const [writer, reader] = [await open(), await open()];
   for (let count = 1; count <= 50; count++) {
     const earlier = reader.list({ limit: 100 }); // a group before it
     const { id } = await writer.create(REX);
@@ -52,11 +47,8 @@ test("sqliteStorage sees in its next read what another connection has committed"
     await earlier;
   }
   // No open read keeps the log from being moved into the file.
-  const db = new DatabaseSync(path);
-  const checkpoint = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
+  const [checkpoint] = sql("PRAGMA wal_checkpoint(TRUNCATE)");
   assert.deepEqual({ ...checkpoint }, { busy: 0, log: 0, checkpointed: 0 });
-  db.close();
-  await Promise.all([writer.close(), reader.close()]);
 });
 
 test("the log of sqliteStorage shrinks to 16 MB after a long reader", async () => {
@@ -68,13 +60,12 @@ test("the log of sqliteStorage shrinks to 16 MB after a long reader", async () =
     const storage = await sqliteStorage(path);
     const reader = new DatabaseSync(path);
     reader.exec("BEGIN; SELECT * FROM pets");
-    const other = new DatabaseSync(path);
-    other.exec(
-      `PRAGMA synchronous = OFF; INSERT INTO pets (name, category_id, status)
+    runSql(
+      path,
+      `PRAGMA synchronous = OFF;\nINSERT INTO pets (name, category_id, status)
         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
         SELECT printf('%0250d', i), i, 0 FROM n`,
     );
-    other.close();
     assert.ok(log() > 25e6, `${log()}`);
     reader.close();
     const times: number[] = [];
@@ -91,15 +82,13 @@ test("the log of sqliteStorage shrinks to 16 MB after a long reader", async () =
   assert.ok(isQuick);
 });
 
-test("sqliteStorage prepares a statement once, and one for all limits above 100", async (t) => {
-  const storage = await sqliteStorage(newPath());
-  const { prepare } = DatabaseSync.prototype;
-  t.after(() => DatabaseSync.prototype.prepare = prepare);
+it("sqliteStorage prepares a statement once, and one for all limits above 100", async ({ t, open }) => {
+  const storage = await open();
   const texts: string[] = [];
-  DatabaseSync.prototype.prepare = function (sql, ...rest) {
+  onPrepare(t, (sql, prepare) => {
     texts.push(sql);
-    return prepare.call(this, sql, ...rest);
-  };
+    return prepare(sql);
+  });
   const now = new Date();
   for (let limit = 95; limit < 111; limit++) {
     await storage.create(REX);
@@ -117,7 +106,6 @@ test("sqliteStorage prepares a statement once, and one for all limits above 100"
     await storage.apiKeys.list();
   }
   assert.equal((await storage.list({ limit: 105 })).pets.length, 16);
-  await storage.close();
   assert.deepEqual(texts, [...new Set(texts)]);
   const pages = texts.filter((text) => /FROM pets.*LIMIT/s.test(text));
   // Both of each limit from 95 to 100; those of all others were there.

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import process from "node:process";
-import { DatabaseSync } from "node:sqlite";
 import { after, test } from "node:test";
 import { skipping } from "../../../support/runtime.ts";
+import { runSql } from "../../../support/sqlite.ts";
 import { temporaryFiles } from "../../../support/temporary_directory.ts";
 import { startStorage, type StorageProcess } from "../../../support/process.ts";
 
@@ -107,10 +107,7 @@ for (const suffix of ["-wal", "-shm"]) {
   }
 }
 
-/** Reads the first column of a query on its own connection. */
+/** The first column of a query. */
 function query(path: string, text: string): readonly unknown[] {
-  const db = new DatabaseSync(path);
-  const rows = db.prepare(text).all();
-  db.close();
-  return rows.map((row) => Object.values(row)[0]);
+  return runSql(path, text).map((row) => Object.values(row)[0]);
 }
