@@ -19,49 +19,45 @@ const binding = {} as Parameters<typeof d1Storage>[0];
 const SERVICE = { storage: memoryStorage(), keys: apiKeys(["secret"]) };
 const handle = createHandler(SERVICE);
 
-/** Calls with options, which may be of any type, that are added to those without which there is no call. */
-const CALLS: Readonly<Record<string, (options: object) => unknown>> = {
-  memoryStorage,
-  d1Storage: (options) => d1Storage(binding, options),
-  sqliteStorage: (options) => sqliteStorage("pets.db", options),
-  postgresStorage: (options) => postgresStorage("postgres://", options),
-  toNodeListener: (options) => toNodeListener(handle, options),
-  docs,
-  sandbox,
-  createHandler: (options) => createHandler({ ...SERVICE, ...options }),
-  createClient: (options) =>
-    createClient({ baseUrl: "http://a", key: "k", ...options }),
-  "serve on Deno": (options) => serveOnDeno(handle, options),
-  "serve on Bun": (options) => serveOnBun(handle, options),
-  "serve on Node": (options) => serveOnNode(handle, options),
+/**
+ * One of the options of each call, and the call with options, which may be of any type, that are added to those
+ * without which there is no call.
+ */
+const CALLS: Readonly<
+  Record<string, readonly [option: string, call: (options: object) => unknown]>
+> = {
+  memoryStorage: ["idempotencyRetention", memoryStorage],
+  d1Storage: ["idempotencyRetention", (all) => d1Storage(binding, all)],
+  sqliteStorage: ["lockTimeout", (all) => sqliteStorage("pets.db", all)],
+  postgresStorage: [
+    "queryTimeout",
+    (all) => postgresStorage("postgres://", all),
+  ],
+  toNodeListener: ["onError", (all) => toNodeListener(handle, all)],
+  docs: ["openApiUrl", docs],
+  sandbox: ["maxPets", sandbox],
+  createHandler: ["storage", (all) => createHandler({ ...SERVICE, ...all })],
+  createClient: [
+    "key",
+    (all) => createClient({ baseUrl: "http://a", key: "k", ...all }),
+  ],
+  "serve on Deno": ["port", (all) => serveOnDeno(handle, all)],
+  "serve on Bun": ["maxRequestBodySize", (all) => serveOnBun(handle, all)],
+  "serve on Node": ["headersTimeout", (all) => serveOnNode(handle, all)],
 };
 
-/** One of the options of each. */
-const OPTIONS: Readonly<Record<keyof typeof CALLS, string>> = {
-  memoryStorage: "idempotencyRetention",
-  d1Storage: "idempotencyRetention",
-  sqliteStorage: "lockTimeout",
-  postgresStorage: "queryTimeout",
-  toNodeListener: "onError",
-  docs: "openApiUrl",
-  sandbox: "maxPets",
-  createHandler: "storage",
-  createClient: "key",
-  "serve on Deno": "port",
-  "serve on Bun": "maxRequestBodySize",
-  "serve on Node": "headersTimeout",
-};
-
-for (const [name, option] of Object.entries(OPTIONS)) {
+for (const [name, [option, call]] of Object.entries(CALLS)) {
   test(`${name} refuses an option that it does not have, and names those it has`, async () => {
-    const call = async () => await CALLS[name]?.({ basePath: "/v2" });
-    await assert.rejects(call, (error) => {
-      assert.ok(error instanceof TypeError);
-      assert.ok(error.message.startsWith("Unknown option basePath: "));
-      assert.ok(error.message.includes(name.split(" ")[0] ?? ""));
-      assert.ok(error.message.includes(option));
-      return true;
-    });
+    await assert.rejects(
+      async () => await call({ basePath: "/v2" }),
+      (error) => {
+        assert.ok(error instanceof TypeError);
+        assert.ok(error.message.startsWith("Unknown option basePath: "));
+        assert.ok(error.message.includes(name.split(" ")[0] ?? ""));
+        assert.ok(error.message.includes(option));
+        return true;
+      },
+    );
   });
 }
 
@@ -133,7 +129,7 @@ for (const [name, option, least, most] of BOUNDS) {
     const outside = [least - 1, most + 1].map((n) => [n, `${n}`] as const);
     const rule = `it must be an integer from ${least} to ${most}`;
     for (const [value, shown] of [...outside, ...NO_INTEGERS]) {
-      const call = async () => await CALLS[name]?.({ [option]: value });
+      const call = async () => await CALLS[name]?.[1]({ [option]: value });
       const message = `Wrong option ${option}: ${rule}, not ${shown}`;
       await assert.rejects(call, { name: "RangeError", message });
     }
@@ -144,7 +140,7 @@ test("the bounds themselves are accepted", async () => {
   for (const name of ["createHandler", "createClient", "memoryStorage"]) {
     for (const [owner, option, ...values] of BOUNDS) {
       if (owner !== name) continue;
-      for (const value of values) CALLS[name]?.({ [option]: value });
+      for (const value of values) CALLS[name]?.[1]({ [option]: value });
     }
   }
   const times = { headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: 0 };

@@ -17,25 +17,6 @@ import { REX_JSON } from "../../../support/pets.ts";
 
 const KEY = { authorization: "Bearer secret" };
 
-/** Sends a request to a server of Node's `http2`, and returns status and body. */
-async function askHttp2(
-  t: TestContext,
-  service: Service,
-  fields: Readonly<Record<string, string>>,
-  body?: string,
-): Promise<readonly [number, string]> {
-  const session = await openSession(t, service);
-  const stream = session.request({ ...KEY, ...fields });
-  stream.end(body);
-  stream.setEncoding("utf8");
-  let text = "";
-  const status = new Promise<number>((resolve) =>
-    stream.once("response", (answer) => resolve(Number(answer[":status"])))
-  );
-  for await (const chunk of stream) text += chunk;
-  return [await status, text];
-}
-
 /** Connects to a server of Node's `http2`, which `look` may inspect. */
 async function openSession(
   t: TestContext,
@@ -47,6 +28,21 @@ async function openSession(
   const session = connect(`http://127.0.0.1:${await listenOn(t, server)}`);
   atEnd(t, () => session.close());
   return session;
+}
+
+/** Sends a request, and returns status and body. */
+async function ask(
+  session: ClientHttp2Session,
+  fields: Readonly<Record<string, string>>,
+  body?: string,
+): Promise<readonly [number, string]> {
+  const stream = session.request({ ...KEY, ...fields }).setEncoding("utf8");
+  stream.end(body);
+  let status = NaN;
+  stream.once("response", (answer) => status = Number(answer[":status"]));
+  let text = "";
+  for await (const chunk of stream) text += chunk;
+  return [status, text];
 }
 
 test("toNodeListener serves HTTP/2: a list, a create, and a create without a body", async (t) => {
@@ -62,16 +58,16 @@ test("toNodeListener serves HTTP/2: a list, a create, and a create without a bod
     setTimeout: (then: () => void, ms: number) =>
       ms === LINGER ? setTimeout(linger, 10_000, then) : setTimeout(then, ms),
   });
-  assert.deepEqual(await askHttp2(t, pets(), { ":path": "/v1/pets" }), [
-    200,
-    "[]",
-  ]);
-  const post = { ":path": "/v1/pets", ":method": "POST" };
-  assert.equal((await askHttp2(t, pets(), post, REX_JSON))[0], 201);
+  const session = await openSession(t, pets());
+  const list = { ":path": "/v1/pets" };
+  assert.deepEqual(await ask(session, list), [200, "[]"]);
+  const post = { ...list, ":method": "POST" };
   const typed = { ...post, "content-length": `${REX_JSON.length}` };
-  assert.equal((await askHttp2(t, pets(), typed, REX_JSON))[0], 201);
+  for (const fields of [post, typed]) {
+    assert.equal((await ask(session, fields, REX_JSON))[0], 201);
+  }
   const text = { ...post, "content-type": "text/plain" };
-  const [missing, why] = await askHttp2(t, pets(), text);
+  const [missing, why] = await ask(session, text);
   assert.equal(missing, 400);
   assert.match(why, /is missing/);
   assert.equal(lingered, 0, "answers that wait for the end of their requests");
@@ -79,9 +75,10 @@ test("toNodeListener serves HTTP/2: a list, a create, and a create without a bod
 
 test("toNodeListener reads an HTTP/2 body of several frames", async (t) => {
   const post = { ":path": "/echo", ":method": "POST" };
+  const session = await openSession(t, sendBack);
   // Frames that Node passes on as slices of one buffer.
   for (const body of ["abc", "0123456789".repeat(30_000)]) {
-    assert.deepEqual(await askHttp2(t, sendBack, post, body), [200, body]);
+    assert.deepEqual(await ask(session, post, body), [200, body]);
   }
 });
 
@@ -115,9 +112,7 @@ test("requests of an HTTP/2 connection leave no listener on it", async (t) => {
     });
   });
   for (let i = 0; i < 5; i++) {
-    const stream = session.request({ ":path": "/" }).setEncoding("utf8");
-    let text = "";
-    for await (const chunk of stream) text += chunk;
+    const [, text] = await ask(session, { ":path": "/" });
     assert.equal(text, "ab");
   }
   assert.equal(counts.length, 5);
