@@ -3,15 +3,14 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { after } from "node:test";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { ask } from "../contract/ask.ts";
 import { REX_JSON } from "../support/pets.ts";
-import { freePort, launch, run } from "../support/process.ts";
+import { freePort, run, startProgram } from "../support/process.ts";
 import { RUNTIME, testUnless } from "../support/runtime.ts";
+import { listenOn } from "../support/server.ts";
 import { untilListening } from "../support/standalone.ts";
 import { newFolder } from "../support/temporary_directory.ts";
 
@@ -71,11 +70,7 @@ it("deno serve runs the entry from an address, with the flags in docs/embedding.
       ),
     );
   });
-  await new Promise<void>((listen) =>
-    registry.listen(0, "127.0.0.1", () => listen())
-  );
-  after(() => registry.close());
-  const { port } = registry.address() as AddressInfo;
+  const port = await listenOn(t, registry);
   const origin = `http://127.0.0.1:${port}`;
   const [, flags = ""] = /^deno (serve [^]*?) jsr:@petstore\/service\/serve$/m
     .exec(read("docs/embedding.md")) ?? [];
@@ -94,26 +89,15 @@ it("deno serve runs the entry from an address, with the flags in docs/embedding.
   );
 
   const env = { PETSTORE_API_KEYS: "secret" };
-  const program = launch([
-    process.execPath,
-    ...words,
-    ...loading,
-    entry("./serve"),
-  ], {
-    cwd: newFolder(t),
-    env,
-  });
+  const command = [process.execPath, ...words, ...loading, entry("./serve")];
+  const program = startProgram(t, command, { cwd: newFolder(t), env });
   const server = await untilListening(program, "secret");
-  try {
-    const url = "/v1/pets";
-    const created = await ask(server, "POST", url, { body: REX_JSON });
-    assert.equal(created.status, 201);
-    const page = await fetch(`${server.origin}/docs`);
-    assert.deepEqual([page.status, await page.text()], [
-      404,
-      "No page at /docs: a server that runs from an address has none; the npm package and a clone do\n",
-    ]);
-  } finally {
-    assert.equal(await server.end(), 0);
-  }
+  const created = await ask(server, "POST", "/v1/pets", { body: REX_JSON });
+  assert.equal(created.status, 201);
+  const { status, text } = await ask(server, "GET", "/docs");
+  assert.deepEqual([status, text], [
+    404,
+    "No page at /docs: a server that runs from an address has none; the npm package and a clone do\n",
+  ]);
+  assert.equal(await server.end(), 0);
 });
