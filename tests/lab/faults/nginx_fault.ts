@@ -3,11 +3,9 @@
  * `docs/examples/nginx.conf`.
  */
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import process from "node:process";
 import test, { type TestContext } from "node:test";
 import { createClient } from "../../../adapters/client/mod.ts";
 import { Wire } from "../../contract/wire.ts";
@@ -18,8 +16,9 @@ import {
   skipping,
   testUnless,
 } from "../../support/runtime.ts";
-import { freePort } from "../../support/process.ts";
-import { drip, type Dripping, listFrom } from "./clients.ts";
+import { freePort, startProgram } from "../../support/process.ts";
+import { drip, type Dripping } from "./clients.ts";
+import { missingProxy, PATH, repeating, twoServers } from "./proxies.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 import { until } from "../../support/time.ts";
 import {
@@ -38,11 +37,7 @@ import {
   WITH_KEY,
 } from "../../support/wire.ts";
 
-/** Debian keeps it where only root looks. */
-const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
-const NGINX_MISSING = spawnSync("nginx", ["-v"], { env }).error === undefined
-  ? false
-  : "nginx is not installed";
+const NGINX_MISSING = missingProxy("nginx");
 const RUNTIMES = findRuntimes();
 const [deno] = RUNTIMES.filter(({ name }) => name === "deno");
 const skip = skipping(deno?.missing ?? (NGINX_MISSING || CANNOT_WATCH));
@@ -53,8 +48,6 @@ const CONFIGURATION = read("examples/nginx.conf");
 /** In the example times are longer. */
 const SHORT = "1s";
 const PATIENCE = 15_000;
-/** How the servers end, one after another. */
-const SIGNALS = ["SIGTERM", "SIGKILL"] as const;
 
 const LIST = rawRequest("GET /v1/pets", [WITH_KEY]);
 const CREATE = "POST /v1/pets";
@@ -151,95 +144,50 @@ for (const runtime of RUNTIMES) {
 }
 
 it("no GET fails behind nginx while one of two servers ends, or hangs", async (t) => {
-  const cwd = newFolder(t);
-  const env = { METRICS: "on", TRUST_PROXY: "1" };
-  const start = (port: number) => startMain(t, { cwd, env, port });
-  const ports = [await freePort(), await freePort()];
-  const servers = await Promise.all(ports.map(start));
-  const port = await startNginx(t, ports);
-  assert.equal(await listFrom("127.0.0.5", port), 200);
-  const isLogged = ({ stdout }: RunningServer) =>
-    stdout().includes('"client":"127.0.0.5"');
-  await until("its address is logged", () => servers.some(isLogged));
-  const load = putUnderLoad(port);
-  for (const [index, signal] of SIGNALS.entries()) {
+  const two = await twoServers(t);
+  const port = await startNginx(t, two.ports);
+  await two.assertAddressLogged(port);
+  const client = createClient({
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    key: "secret",
+  });
+  const names: string[] = [];
+  // Each GET is sent once, on a connection of its own, as nginx soon ends idle ones.
+  const list = async () => assert.equal(await statusOf(port, LIST), 200);
+  // These are sent again after 502 and 503.
+  const create = async () => {
+    const { name } = await client.createPet({
+      name: crypto.randomUUID(),
+      categoryId: 1n,
+    });
+    names.push(name);
+  };
+  const four = { length: 4 };
+  const load = repeating(
+    [list, create].flatMap((job) => Array.from(four, () => job)),
+  );
+  await two.endEach(async (server, index) => {
     await load.goesOn();
-    const server = servers[index];
-    assert.ok(server !== undefined);
     // Until this create is whole, a server that was told to stop answers 503.
     const slow = await openSlowCreate(t, server);
-    server.kill(signal);
+    server.kill(index === 0 ? "SIGTERM" : "SIGKILL");
     await load.goesOn();
     slow.abandon();
     await server.exited;
-    const again = servers[index] = await start(server.port);
-    await until("nginx uses it again", () => isUsed(again));
-  }
-  const { names, found } = await load.end();
+  });
+  console.log(`nginx, two servers: ${await load.end()} requests`);
+  const found = await Array.fromAsync(client.pets(), ({ name }) => name);
   assert.deepEqual(found.toSorted(), names.toSorted());
 
-  servers[0]?.kill("SIGSTOP"); // it hangs
+  two.servers[0]?.kill("SIGSTOP"); // it hangs
   let quick = 0;
   await until("nginx leaves it out", async () => {
     const start = performance.now();
-    assert.equal(await statusOf(port, LIST), 200);
+    await list();
     quick = performance.now() - start < 500 ? quick + 1 : 0;
     return quick === 10;
   });
 });
-
-/**
- * Sends GETs, which all have to be answered 200, and creates, sent again after 502 and 503, until
- * its end.
- */
-function putUnderLoad(port: number) {
-  const baseUrl = `http://127.0.0.1:${port}/v1`;
-  const client = createClient({ baseUrl, key: "secret" });
-  const names: string[] = [];
-  let [isOver, gets] = [false, 0];
-  async function read(): Promise<void> {
-    while (!isOver) {
-      // Each on a connection of its own: nginx soon ends idle ones.
-      assert.equal(await statusOf(port, LIST), 200, `after ${gets} GETs`);
-      gets++;
-    }
-  }
-  async function create(_: unknown, writer: number): Promise<void> {
-    for (let count = 0; !isOver; count++) {
-      const name = `${writer}-${count}`;
-      await client.createPet({ name, categoryId: 1n });
-      names.push(name);
-    }
-  }
-  const four = { length: 4 };
-  const work = Promise.all([
-    ...Array.from(four, read),
-    ...Array.from(four, create),
-  ]);
-  work.catch(() => {}); // what follows waits for it
-  return {
-    /** Resolves once more requests of both kinds were answered; rejects if one was not. */
-    async goesOn(): Promise<void> {
-      const [moreGets, morePets] = [gets + 200, names.length + 20];
-      const isMore = () => gets > moreGets && names.length > morePets;
-      await Promise.race([work, until("more requests are answered", isMore)]);
-    },
-    /** Resolves to the names that were added, and to those that are listed. */
-    async end() {
-      isOver = true;
-      await work;
-      const pets = await Array.fromAsync(client.pets());
-      console.log(`nginx, two servers: ${gets} GETs, ${names.length} creates`);
-      return { names, found: pets.map(({ name }) => name) };
-    },
-  };
-}
-
-/** Tells whether a server was sent a list. */
-async function isUsed({ origin }: RunningServer): Promise<boolean> {
-  const metrics = await (await fetch(`${origin}/metrics`)).text();
-  return /duration_seconds_count\{http_route="\/v1\/pets"/.test(metrics);
-}
 
 /** Starts a server, which may have 200 descriptors, and nginx in front of it. */
 async function behindNginx(
@@ -280,15 +228,8 @@ async function startNginx(
 events { worker_connections 2048; }
 http { access_log off;\n${temporary}\n${site}}\n`,
   );
-  const nginx = spawn("nginx", ["-p", folder, "-c", "nginx.conf"], {
-    env,
-    stdio: ["ignore", "ignore", "inherit"],
-  });
-  const ended = new Promise((resolve) => nginx.once("close", resolve));
-  atEnd(t, () => {
-    nginx.kill("SIGKILL");
-    return ended;
-  });
+  const command = ["nginx", "-p", folder, "-c", "nginx.conf"];
+  startProgram(t, command, { env: { PATH } });
   await until(
     "nginx listens",
     () =>
