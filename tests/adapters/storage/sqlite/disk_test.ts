@@ -29,7 +29,7 @@ const BIG_REX = newPet({ ...REX, name: "Rex".repeat(80) });
 const directory = temporaryDirectory();
 const failingDisk = compileFailingDisk(directory);
 
-test("sqliteStorage is unavailable on a full disk and recovers", {
+test("sqliteStorage on a full disk refuses creates, reads on, and recovers", {
   skip: NO_SMALL_DISK,
 }, () =>
   withSmallDisk(directory, async (disk) => {
@@ -43,6 +43,8 @@ test("sqliteStorage is unavailable on a full disk and recovers", {
     assert.equal(error.kind, "unavailable");
     assert.match(error.message, /the disk is full/);
     assert.ok(kept.length > 1000);
+    await storage.ping();
+    assert.equal((await storage.list({ limit: 9 })).pets.length, 9);
 
     rmSync(filler);
     const create = () => storage.create(BIG_REX);
