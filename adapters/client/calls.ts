@@ -69,9 +69,9 @@ export function listPetsCall(
   { base, origin }: Settings,
   last = 0n,
 ): ClientCall<PetsPage> {
-  const [url, after = last] = typeof page === "string"
-    ? [checkPage(page, origin)]
-    : [pageUrl(base, page), page.after];
+  const isAddress = typeof page === "string";
+  const url = isAddress ? checkPage(page, origin) : pageUrl(base, page);
+  const after = isAddress ? last : page.after ?? last;
   return {
     action: "list pets",
     url,

@@ -106,15 +106,15 @@ export function readConfig(
           "separate keys with commas, not with spaces or line ends",
         );
       }
-      return checked(keys, apiKeys);
+      return checkedBy(apiKeys, keys);
     }),
     /** The setting that has fixed keys, if there are any. */
     fixedKeysFrom: ["PETSTORE_API_KEYS", "PETSTORE_API_KEYS_FILE"]
       .find((name) => environment[name] !== undefined),
-    baseUrl: read("BASE_URL", (text) => checked(text, parseBaseUrl)) ?? "/v1",
+    baseUrl: read("BASE_URL", (text) => checkedBy(parseBaseUrl, text)) ?? "/v1",
     cors: read("CORS_ORIGINS", (text) => {
       const origins = text === "*" ? text : splitList(text);
-      return checked({ origins } as const, (cors) => corsLayer(cors));
+      return checkedBy((cors) => corsLayer(cors), { origins } as const);
     }),
     /** For each API key, and for each address without a valid key. */
     rateLimit: read("RATE_LIMIT", readRateLimit),
@@ -160,7 +160,7 @@ export function check<T>(
 }
 
 /** Returns a value that `make` accepts; it throws for any other. */
-function checked<T>(value: T, make: (value: T) => unknown): T {
+function checkedBy<T>(make: (value: T) => unknown, value: T): T {
   make(value);
   return value;
 }

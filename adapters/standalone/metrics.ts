@@ -29,14 +29,19 @@ const BOUNDS = [
 ];
 const HEADERS = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
 
-/** @param storage an open SQLite file, or counts of connections to PostgreSQL. */
+/**
+ * Makes the metrics, with those of the storage: of an open SQLite file, or of the connections to
+ * PostgreSQL.
+ */
 export function createMetrics({ sqliteFile, pool }: {
   readonly sqliteFile?: string | undefined;
   readonly pool?: (() => PoolCounts) | undefined;
 } = {}) {
   /** By labels: the total seconds, and for each bound how many requests took no longer. */
   const durations = new Map<string, readonly [number, number[]]>();
+  /** The log of SQLite. */
   const log = sqliteFile && `${realpathSync(sqliteFile)}-wal`;
+  /** The requests that are being answered. */
   let active = 0;
   let creates = 0;
   let reads = 0;

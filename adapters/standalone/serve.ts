@@ -33,7 +33,9 @@ export interface ServedModule {
 /** Makes the server of one worker. */
 async function prepareWorker(): Promise<ServedModule> {
   if (!("Deno" in globalThis)) {
-    throw new Error("Cannot serve: only deno serve can. Use main.ts start");
+    throw new Error(
+      "Cannot start: serve.ts is for deno serve. Use main.ts start",
+    );
   }
   const config = readConfig(process.env);
   if (config.shutdownDelay > 0) {

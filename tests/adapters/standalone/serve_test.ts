@@ -175,7 +175,7 @@ testUnless(RUNTIME === "deno" && "Deno serves it")(
       import.meta.url,
     );
     const { code, stderr } = await run(commandLine(fileURLToPath(file)));
-    assert.match(stderr, /^Cannot serve: .* Use main\.ts start\n$/);
+    assert.match(stderr, /^Cannot start: .* Use main\.ts start\n$/);
     assert.equal(code, 1);
   },
 );
