@@ -13,7 +13,11 @@ export const statusSchema: v.GenericSchema<unknown, PetStatus> = v.picklist(
 
 export const int64Schema: v.GenericSchema<unknown, bigint> = v.custom<bigint>(
   isInt64,
-  `must be an integer from ${INT64_MIN} to ${INT64_MAX}`,
+  ({ input }) => {
+    // Many clients quote integers above 2⁵³.
+    const quotes = typeof input === "string" ? ", without quotes" : "";
+    return `must be an integer from ${INT64_MIN} to ${INT64_MAX}${quotes}`;
+  },
 );
 
 const newPetSchema = v.pipe(

@@ -178,7 +178,9 @@ export const EXCHANGES: Readonly<Record<string, Exchanges>> = {
     '201 "categoryId":0': withMember("categoryId", "-0"),
     '201 "categoryId":9223372036854775807': withMember("categoryId", "922337203685477580.7e1"),
     [`400 Cannot create pet: ${NO_INT64}`]:
-      withMember("categoryId", "1.5", '"1"', "null", "9223372036854775808", "1e400"),
+      withMember("categoryId", "1.5", "null", "9223372036854775808", "1e400"),
+    [`400 Cannot create pet: ${NO_INT64}, without quotes`]:
+      withMember("categoryId", '"1"', '"9007199254740993"'),
   },
 
   "a status is one of three, in lower case": {
