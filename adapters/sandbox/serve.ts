@@ -49,7 +49,7 @@ export async function serveStore(store: Store, { port, hostname, names }: {
     const answerBy = (service: Service) => {
       const inTurn: Service = async (...call) => {
         await turn;
-        return socket.destroyed ? LOST : await service(...call);
+        return socket.writable ? await service(...call) : LOST;
       };
       // Errors are expected: a body that is cut is a stream that fails.
       toNodeListener(toHandler(inTurn), { onError() {} })(req, res);

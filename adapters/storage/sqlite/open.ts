@@ -73,7 +73,7 @@ function createPrivate(file: string): void {
     // on it (SQLite's document How To Corrupt, "Posix advisory locks canceled").
     closeSync(openSync(file, "wx", 0o600));
   } catch (error) {
-    // Deno checks no symbolic link that SQLite follows. The file would be readable by others, and
+    // SQLite would follow links that Deno does not check. Others could then read the file, and
     // nobody would notice if it were replaced.
     if ((error as Error).name === "NotCapable") throw error;
     // It exists, or SQLite will fail too.
