@@ -15,7 +15,9 @@ import { sqliteStorage } from "../../adapters/storage/sqlite/mod.ts";
 import { sandbox } from "../../adapters/sandbox/mod.ts";
 import { createRateLimiter } from "../../adapters/standalone/rate_limit.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
-import { apiKeys, createHandler, memoryStorage } from "../../mod.ts";
+import { memoryStorage } from "../../mod.ts";
+import { type Answer, ask } from "../contract/ask.ts";
+import { handleService } from "../support/handle_service.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { runSql } from "../support/postgres/sql.ts";
 import { temporaryFiles } from "../support/temporary_directory.ts";
@@ -169,12 +171,8 @@ for (const [option, isReached] of Object.entries(MEASURES)) {
   });
 }
 
-async function post(body: Uint8Array | ReadableStream): Promise<Response> {
-  const keys = apiKeys(["secret"]);
-  const handle = createHandler({ storage: memoryStorage(), keys });
-  const headers = { authorization: "Bearer secret" };
-  const init = { method: "POST", headers, body, duplex: "half" };
-  return await handle(new Request("http://a/v1/pets", init as RequestInit));
+function post(body: Uint8Array | ReadableStream): Promise<Answer> {
+  return ask(handleService(), "POST", "/pets", { body });
 }
 
 function listPets(

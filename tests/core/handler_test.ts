@@ -213,13 +213,11 @@ test("handle throws at once if it was mounted as a listener of Node", () => {
 });
 
 test("handle ignores further arguments, which Deno, Next.js and Workers pass", async () => {
-  const handle: (...given: unknown[]) => Promise<Response> = createHandler({
-    storage: memoryStorage(),
-    keys: apiKeys(["secret"]),
-  }) as never;
+  const { fetch, base } = handleService();
   const headers = { authorization: "Bearer secret" };
-  const request = new Request("http://localhost/v1/pets", { headers });
-  const answer = await handle(request, { params: {} }, () => assert.fail());
+  const request = new Request(`${base}/pets`, { headers });
+  const others = [{ params: {} }, () => assert.fail()] as never[];
+  const answer = await fetch(request, ...others);
   assert.equal(await answer.text(), "[]");
 });
 

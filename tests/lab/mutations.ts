@@ -251,6 +251,7 @@ export const COVERED: Readonly<Record<string, string>> = {
   "laws/openapi_examples_test.ts": "core/openapi/examples.ts",
   "laws/openapi_test.ts": "core/openapi/responses.ts core/openapi/schemas.ts",
   "core/pets/new_pet_test.ts": "core/name.ts",
+  "laws/limit_bounds_test.ts": "core/pets/page.ts",
   "core/handler_test.ts": "core/options.ts core/report.ts",
 
   "docs/openapi_files_test.ts": "core/openapi/document.ts",

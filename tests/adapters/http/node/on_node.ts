@@ -24,7 +24,7 @@ import { RUNTIME } from "../../../support/runtime.ts";
 import { listenOn } from "../../../support/server.ts";
 import { until } from "../../../support/time.ts";
 import { openWire } from "../../../support/wire.ts";
-import { GET, watch } from "../stage.ts";
+import { GET, ok, watch } from "../stage.ts";
 
 const isNode = RUNTIME === "node";
 
@@ -44,6 +44,8 @@ export interface Spoken {
   readonly errors: unknown[];
   /** Resolves once the server has read this many bytes of the connection. */
   received(count: number): Promise<void>;
+  /** Closes the server. */
+  stop(): Promise<void>;
   /** Hangs up and closes the server, which by then has reported everything. */
   close(): Promise<void>;
 }
@@ -66,8 +68,34 @@ export async function speak(
     errors: all.errors,
     received: (count) =>
       until(`${count} bytes`, () => (socket?.bytesRead ?? 0) >= count),
+    stop: all.close,
     close: () => (wire.close(), all.close()),
   };
+}
+
+/** Asserts that an answer, begun or not, is the last of its connection if this happens before its end. */
+export async function assertLast(
+  t: TestContext,
+  happen: (spoken: Spoken) => Promise<void> | void,
+): Promise<void> {
+  for (const isBegun of [false, true]) {
+    const { promise: rest, resolve } = Promise.withResolvers<string>();
+    let isAsked = false;
+    const service: Service = async () => {
+      isAsked = true;
+      return ok(isBegun ? streamOf(rest) : await rest);
+    };
+    const spoken = await speak(t, service, { keepAliveTimeout: 0 });
+    const { wire } = spoken;
+    wire.write(GET);
+    await until("a request", () => isBegun ? wire.received !== "" : isAsked);
+    await happen(spoken);
+    resolve("ok");
+    const { lines, body } = await wire.answer();
+    assert.equal(body, "ok");
+    assert.equal(lines.includes("connection: close"), !isBegun);
+    assert.equal(await wire.rest(), "");
+  }
 }
 
 /** Sends bytes to a server of a service, and returns its answer and the errors that were reported. */

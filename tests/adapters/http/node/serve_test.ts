@@ -2,25 +2,17 @@
 import assert from "node:assert/strict";
 import type { Server as HttpServer } from "node:http";
 import { serve, toNodeListener } from "../../../../adapters/http/node/mod.ts";
-import { toHandler } from "../../../../core/http/fetch_handler.ts";
-import {
-  type Handler,
-  memoryStorage,
-  type Service,
-  type ServiceRequest,
-} from "../../../../mod.ts";
+import type { Handler, Service } from "../../../../mod.ts";
 import {
   answerOf,
+  assertLast,
   pets,
   speak,
-  streamOf,
   testOnNode as test,
 } from "./on_node.ts";
 import { GET, ok } from "../stage.ts";
-import { atEnd } from "../../../support/at_end.ts";
-import { until } from "../../../support/time.ts";
 import { REX_JSON } from "../../../support/pets.ts";
-import { openWire, rawRequest, WITH_KEY } from "../../../support/wire.ts";
+import { rawRequest, WITH_KEY } from "../../../support/wire.ts";
 
 test("a handler is answered without Request, Response, Headers, stream or signal", async (t) => {
   const names = ["Request", "Response", "Headers", "ReadableStream"]
@@ -42,26 +34,6 @@ test("a handler is answered without Request, Response, Headers, stream or signal
   }
 });
 
-test("onError of a handler is given the request that failed", async (t) => {
-  const cause = new Error("broken");
-  const told: [unknown, ServiceRequest][] = [];
-  const service = pets({
-    storage: { ...memoryStorage(), create: () => Promise.reject(cause) },
-    onError: (cause, request) => void told.push([cause, request]),
-  });
-  const sent = rawRequest("POST /v1/pets", [WITH_KEY], REX_JSON);
-  const { status, body, errors } = await answerOf(t, service, sent);
-  assert.equal(status, 500);
-  assert.equal(JSON.parse(body).message, "Something went wrong on our side");
-  assert.deepEqual(errors, [], "it is the handler's to report");
-  const [[toldCause, request] = []] = told;
-  assert.equal(toldCause, cause);
-  assert(request !== undefined);
-  assert.equal(request.method, "POST");
-  assert.equal(request.url, "http://a/v1/pets");
-  assert.equal(request.headers.get("host"), "a");
-});
-
 test("serve gives a client 10 s for a head, 30 s for a request, and 5 s until the next", async (t) => {
   const cases = [
     [{}, [10_000, 30_000, 5000]],
@@ -80,28 +52,7 @@ test("serve gives a client 10 s for a head, 30 s for a request, and 5 s until th
 });
 
 test("the answer after close is the last of its connection, begun or not", async (t) => {
-  for (const isBegun of [false, true]) {
-    const { promise: rest, resolve } = Promise.withResolvers<string>();
-    let isAsked = false;
-    const service: Service = async () => {
-      isAsked = true;
-      return ok(isBegun ? streamOf(rest) : await rest);
-    };
-    const server = await serve(toHandler(service), {
-      port: 0,
-      keepAliveTimeout: 0,
-    });
-    atEnd(t, () => server.close());
-    const wire = await openWire(t, server, GET);
-    await until("a request", () => isBegun ? wire.received !== "" : isAsked);
-    const closed = server.close();
-    resolve("ok");
-    const { lines, body } = await wire.answer();
-    assert.equal(body, "ok");
-    assert.equal(lines.includes("connection: close"), !isBegun);
-    assert.equal(await wire.rest(), "");
-    await closed;
-  }
+  await assertLast(t, ({ stop }) => void stop());
 });
 
 test("serve and toNodeListener refuse any other fetch function, and say what to do", async () => {
