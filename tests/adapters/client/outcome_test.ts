@@ -52,6 +52,7 @@ test("a Pet that is not what the contract says is invalid_response", async () =>
     ...['"7"', '["7"]', '"\\"7"', "7.5", "07", "0", "9223372036854775808"]
       .map((id) => pet.replace('"id":7', `"id":${id}`)),
     pet.replace('"id":7,', ""),
+    pet.replace('"id":7', '"id":null'),
     pet.replace('"Rex"', "7"),
     ...['"1"', "1e19"]
       .map((id) => pet.replace('"categoryId":1', `"categoryId":${id}`)),
@@ -136,14 +137,10 @@ test("a 304, for which nobody asked, is http_error and no redirect", async () =>
   assert.match(message, /the answer is 304/);
 });
 
-test("an id is exact however it is written, and no text", async () => {
-  const write = (id: string) => json(petJson(7n).replace(/7/, id));
+test("an id is exact however it is written", async () => {
   for (const id of ["9007199254740993", "9007199254740993.0"]) {
-    const { client } = scripted([write(id)]);
+    const { client } = scripted([json(petJson(7n).replace(/7/, id))]);
     assert.equal((await client.getPet(9007199254740993n)).id, 2n ** 53n + 1n);
-  }
-  for (const id of ['"7"', "7.5", "null"]) {
-    await fails("get", write(id), "invalid_response", 200);
   }
 });
 

@@ -26,7 +26,9 @@ test("faults are accepted as they are, one or several", () => {
   assert.deepEqual(checkFaults([]), []);
 });
 
-const WRONG: readonly (readonly [unknown, RegExp])[] = [
+type Row = readonly [unknown, RegExp];
+
+const FAULTS: readonly Row[] = [
   [7, /it must be a JSON object$/],
   [null, /it must be a JSON object$/],
   [{}, /it must have one of answer, lose, cut and drip, or delay$/],
@@ -44,78 +46,68 @@ const WRONG: readonly (readonly [unknown, RegExp])[] = [
   [{ lose: false, cut: -1 }, /lose must be true$/], // no more: a body may have a million
   [{ lose: true, work: 1 }, /work must be true or false$/],
   [{ cut: 1, work: true }, /it has work, which needs answer or lose$/],
+];
+
+const TIMES: readonly Row[] = [
+  [0, /times must be an integer from 1 to 9007199254740991$/],
+  ["ever", /times must be an integer of at least 1, or "always"$/],
+];
+
+const WHENS: readonly Row[] = [
+  [null, /when must be a JSON object$/],
   [
-    { lose: true, times: 0 },
-    /times must be an integer from 1 to 9007199254740991$/,
-  ],
-  [
-    { lose: true, times: "ever" },
-    /times must be an integer of at least 1, or "always"$/,
-  ],
-  [{ lose: true, when: null }, /when must be a JSON object$/],
-  [
-    { lose: true, when: { method: "post" } },
+    { method: "post" },
     /when.method must be one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS$/,
   ],
-  [{ lose: true, when: { method: "PSOT" } }, /when.method must be one of/],
+  [{ method: "PSOT" }, /when.method must be one of/],
   [
-    { lose: true, when: { path: "v1/pets" } },
+    { path: "v1/pets" },
     /when.path must fit one of \/v1\/pets, \/v1\/pets\/\{petId\}, \/v1\/openapi.json$/,
   ],
   ...["/pets", "/v1/pet", "/v1/pets/", "/v1/pets/1/photos", ""].map((path) =>
-    [{ lose: true, when: { path } }, /when.path must fit/] as const
+    [{ path }, /when.path must fit/] as const
   ),
-  [
-    { lose: true, when: { path: "/v1/pets/1?a" } },
-    /when.path must have no query$/,
-  ],
-  [{ lose: true, when: { query: "" } }, /when.query is unknown$/],
-  [{ answer: 503 }, /answer must be a JSON object$/],
-  [{ answer: {} }, /answer.status is required$/],
-  [
-    { answer: { status: 199 } },
-    /answer.status must be an integer from 200 to 599$/,
-  ],
-  [{ answer: { status: 600, body: "" } }, /answer.status must be/],
-  [
-    { answer: { status: 200 } },
-    /answer needs a body unless its status is an error of the contract/,
-  ],
-  [{ answer: { status: 502 } }, /answer needs a body unless/],
-  [
-    { answer: { status: 204, body: "" } },
-    /cannot have one with 204, 205 or 304$/,
-  ],
-  [{ answer: { status: 304, body: "x" } }, /cannot have one with/],
-  [{ answer: { status: 503, body: {} } }, /answer.body must be a string$/],
-  ...[[], 7].map((headers) =>
-    [
-      { answer: { status: 503, headers } },
-      /answer.headers must be a JSON object$/,
-    ] as const
-  ),
-  [
-    { answer: { status: 503, headers: { "a b": "" } } },
-    /answer.headers.a b is not the name of a header field$/,
-  ],
-  [
-    { answer: { status: 503, headers: { "Content-Length": "1" } } },
-    /answer.headers.Content-Length is set by the server$/,
-  ],
-  [
-    { answer: { status: 503, headers: { "transfer-encoding": "chunked" } } },
-    /is set by the server$/,
-  ],
-  [
-    { answer: { status: 503, headers: { a: "b\nc: d" } } },
-    /answer.headers.a cannot be sent$/,
-  ],
-  [
-    { answer: { status: 503, headers: { a: 1 } } },
-    /answer.headers.a must be a string/,
-  ],
+  [{ path: "/v1/pets/1?a" }, /when.path must have no query$/],
+  [{ query: "" }, /when.query is unknown$/],
 ];
 
+const ANSWERS: readonly Row[] = [
+  [503, /answer must be a JSON object$/],
+  [{}, /answer.status is required$/],
+  [{ status: 199 }, /answer.status must be an integer from 200 to 599$/],
+  [{ status: 600, body: "" }, /answer.status must be/],
+  [
+    { status: 200 },
+    /answer needs a body unless its status is an error of the contract/,
+  ],
+  [{ status: 502 }, /answer needs a body unless/],
+  [{ status: 204, body: "" }, /cannot have one with 204, 205 or 304$/],
+  [{ status: 304, body: "x" }, /cannot have one with/],
+  [{ status: 503, body: {} }, /answer.body must be a string$/],
+];
+
+const FIELDS: readonly Row[] = [
+  [[], /answer.headers must be a JSON object$/],
+  [7, /answer.headers must be a JSON object$/],
+  [{ "a b": "" }, /answer.headers.a b is not the name of a header field$/],
+  [
+    { "Content-Length": "1" },
+    /answer.headers.Content-Length is set by the server$/,
+  ],
+  [{ "transfer-encoding": "chunked" }, /is set by the server$/],
+  [{ a: "b\nc: d" }, /answer.headers.a cannot be sent$/],
+  [{ a: 1 }, /answer.headers.a must be a string/],
+];
+
+const WRONG: readonly Row[] = [
+  ...FAULTS,
+  ...TIMES.map(([times, said]) => [{ lose: true, times }, said] as const),
+  ...WHENS.map(([when, said]) => [{ lose: true, when }, said] as const),
+  ...ANSWERS.map(([answer, said]) => [{ answer }, said] as const),
+  ...FIELDS.map(([headers, said]) =>
+    [{ answer: { status: 503, headers } }, said] as const
+  ),
+];
 for (const [wrong, message] of WRONG) {
   test(`the fault ${JSON.stringify(wrong)} is refused`, () => {
     assert.throws(() => checkFaults([{ lose: true }, wrong]), {

@@ -16,7 +16,7 @@ import { Client } from "pg";
 import { createMetrics } from "../../../adapters/standalone/metrics.ts";
 import { shuttingDown } from "../../../core/http/refusal.ts";
 import type { Service } from "../../../core/http/message.ts";
-import { webBody } from "../../../core/http/fetch_handler.ts";
+import { toHandler } from "../../../core/http/fetch_handler.ts";
 import { createHandler } from "../../../core/handler.ts";
 import { apiKeys, memoryStorage, StorageError } from "../../../mod.ts";
 import { RUNTIME, skipping, testUnless } from "../../support/runtime.ts";
@@ -35,28 +35,24 @@ const skip = skipping(
 
 const { it, emptyDatabase } = await sharedPostgres();
 
-function request(method: string, path: string): Request {
-  const headers = { authorization: "Bearer secret" };
-  const body = new Blob([REX_JSON]);
-  const init = method === "POST" ? { method, headers, body } : { headers };
-  const request = new Request(`http://localhost${path}`, init);
-  // Bun turns an unknown method into a GET.
-  return Object.defineProperty(request, "method", { value: method });
-}
-
-/** The arguments of a service for a request. */
-function called(method: string, path: string): Parameters<Service> {
-  const sent = request(method, path);
-  return [sent, undefined, webBody(sent)];
+/** Sends requests through the layer of the metrics. */
+function watched(
+  { layer }: ReturnType<typeof createMetrics>,
+  answer: Service,
+) {
+  const fetch = toHandler(layer(answer));
+  return { fetch, base: "http://localhost", key: "secret" };
 }
 
 test("/metrics counts requests by route, method and status, made up by no client", async (t) => {
   const service = await openStandalone(t, { METRICS: "on" });
-  const { handle } = service;
-  await handle(request("POST", "/v1/pets"));
-  await handle(request("GET", "/v1/pets/7"));
-  await handle(request("GET", "/v1/pets/8"));
-  await handle(request("MADEUP", "/no/such/path"));
+  await ask(service, "POST", "/v1/pets", { body: REX_JSON });
+  await ask(service, "GET", "/v1/pets/7");
+  await ask(service, "GET", "/v1/pets/8");
+  const unknown = new Request(`${service.base}/no/such/path`);
+  // Bun turns an unknown method into a GET.
+  Object.defineProperty(unknown, "method", { value: "MADEUP" });
+  await service.handle(unknown);
   const { status, headers, text } = await ask(service, "GET", "/metrics");
   const type = "text/plain; version=0.0.4; charset=utf-8";
   assert.deepEqual([status, headers.get("content-type")], [200, type]);
@@ -209,11 +205,12 @@ test("/metrics counts a create that waits, its fault, and how long it took", asy
   const storage = metrics.watch({ ...memoryStorage(), create });
   const keys = apiKeys(["secret"]);
   const handle = createHandler({ storage, keys, onError: () => {} });
+  const service = watched(metrics, handle.answer);
   const { now } = performance;
   let time = 1000;
   performance.now = () => time;
   try {
-    const answer = metrics.layer(handle.answer)(...called("POST", "/v1/pets"));
+    const answer = ask(service, "POST", "/v1/pets", { body: REX_JSON });
     await begun.promise;
     assert.deepEqual(await values(), ["1", "1", "0", "0"]);
     time += 25;
@@ -245,7 +242,7 @@ testUnless(skip)(
       const promtool = spawnSync("promtool", ["check", "metrics"], { input });
       assert.equal(`${promtool.stdout}${promtool.stderr}`, "");
       assert.equal(promtool.status, 0);
-      await metrics.layer(async () => answer)(...called("GET", "/"));
+      await ask(watched(metrics, async () => answer), "GET", "/");
     }
   },
 );
