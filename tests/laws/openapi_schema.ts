@@ -24,11 +24,9 @@ export type Schema = {
   readonly format?: string;
   readonly description?: string;
   readonly enum?: readonly string[];
-  readonly default?: string | number;
   readonly examples?: readonly (string | number)[];
   readonly minimum?: number;
   readonly maximum?: number;
-  readonly minLength?: number;
   readonly pattern?: string;
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -64,7 +62,6 @@ export type OperationDescription = {
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: {
     readonly description: string;
-    readonly required: boolean;
     readonly content: Content;
   };
   /** By status, `"200"`, or `default`. */
