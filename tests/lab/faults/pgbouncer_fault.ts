@@ -9,6 +9,7 @@ import {
   postgresStorage,
 } from "../../../adapters/storage/postgres/mod.ts";
 import { storageContract } from "../../contract/storage/mod.ts";
+import { atEnd } from "../../support/at_end.ts";
 import { startCluster } from "../../support/postgres/cluster.ts";
 import {
   missingPgBouncer,
@@ -63,37 +64,31 @@ storageContract({
 test(
   "prepared statements that fail behind PgBouncer say which setting is missing",
   { ...ON_CLUSTER, skip },
-  withCluster(async (cluster) => {
+  withCluster(async (cluster, t) => {
     const pgbouncer = await startPgBouncer(cluster, {
       ...SETTINGS,
       ignore_startup_parameters: "lock_timeout,options,statement_timeout",
     });
-    try {
-      const url = pgbouncer.url("postgres");
-      await (await postgresStorage(`${url}?pgbouncer=true`)).close();
-      const outcomes = await Promise.allSettled(
-        Array.from({ length: 4 }, async () => {
-          const storage = await postgresStorage(url);
-          try {
-            await Promise.all(
-              Array.from({ length: 100 }, async () => {
-                const { id } = await storage.create(REX);
-                await storage.get(id);
-              }),
-            );
-          } finally {
-            await storage.close();
-          }
-        }),
-      );
-      const [fault] = outcomes.filter(({ status }) => status === "rejected");
-      assert.ok(fault?.status === "rejected", "this test could not fail");
-      assert.match(
-        String(fault.reason),
-        /add pgbouncer=true .*prepared statement "petstore /,
-      );
-    } finally {
-      await pgbouncer.close();
-    }
+    atEnd(t, () => pgbouncer.close());
+    const url = pgbouncer.url("postgres");
+    const open = async (address: string) => {
+      const storage = await postgresStorage(address);
+      atEnd(t, () => storage.close());
+      return storage;
+    };
+    await open(`${url}?pgbouncer=true`);
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 4 }, async () => {
+        const storage = await open(url);
+        const use = async () => storage.get((await storage.create(REX)).id);
+        await Promise.all(Array.from({ length: 100 }, use));
+      }),
+    );
+    const [fault] = outcomes.filter(({ status }) => status === "rejected");
+    assert.ok(fault?.status === "rejected", "this test could not fail");
+    assert.match(
+      String(fault.reason),
+      /add pgbouncer=true .*prepared statement "petstore /,
+    );
   }),
 );

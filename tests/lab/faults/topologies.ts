@@ -125,15 +125,17 @@ const sqlite: Topology = {
           () => pause(1000),
         ),
         "no space for the index of SQLite's log": fullForShm(() => pause(100)),
-        "no space for the index, and all servers killed": fullForShm(
-          (recorder) =>
+        "no space for the index, and all servers killed": async (recorder) => {
+          const killed = fullForShm((recorder) =>
             // The last create that failed stands in the log, where the next one would overwrite it.
             recorder.quietly("all", async () => {
               await pause(300);
               await Promise.all(servers.map((server) => server.kill()));
-              setTimeout(() => servers.map((server) => server.start()), 100);
-            }),
-        ),
+            })
+          );
+          await killed(recorder);
+          await Promise.all(servers.map((server) => server.start()));
+        },
       },
     };
   },
@@ -166,7 +168,7 @@ const postgres: Topology = {
           kill(b),
           async () => {
             // Its probe ends before the freeze does: after 3 s without a connection, or 5 s without an answer.
-            await pause(HANG / 4);
+            await pause(HANG / 16);
             assert.equal(await a.readiness(), 503);
           },
         ),
