@@ -1,7 +1,7 @@
 /**
  * docs/clients.md is true: its commands generate clients and build the programs in
- * docs/examples/clients/, which add a pet to a real server and list all pets, page by page. Neither
- * the generators nor the compilers warn about anything.
+ * docs/examples/clients/, which add a pet and list all pets, page by page and to the last digit, and
+ * say why a request is refused. Neither the generators nor the compilers warn about anything.
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -11,7 +11,10 @@ import process from "node:process";
 import { test, type TestContext } from "node:test";
 import { findRuntime, skipping } from "../support/runtime.ts";
 import { newFolder } from "../support/temporary_directory.ts";
-import { QUIET, startMain } from "../support/standalone.ts";
+import {
+  type RunningSandbox,
+  startSandbox,
+} from "../adapters/sandbox/sandbox_program.ts";
 
 const DOCS = new URL("../../docs/", import.meta.url);
 const timeout = 1_200_000; // packages are fetched and compiled
@@ -48,18 +51,49 @@ const CLIENTS: Readonly<
 
 const deno = findRuntime("deno");
 
+/** What a service or a proxy may answer, and what a program says then. */
+const REFUSALS = [
+  [{ status: 503 }, /^.*service_unavailable: The sandbox was told/],
+  [
+    {
+      status: 502,
+      headers: { "content-type": "text/html" },
+      body: "<h1>Bad Gateway</h1>",
+    },
+    /^.*HTTP 502.*, not from the pet store\n/,
+  ],
+] as const;
+
+const LARGE = 2n ** 53n + 1n;
+const LARGE_PAGE = {
+  status: 200,
+  headers: {
+    "content-type": "application/json",
+    link: `<?limit=1&after=${LARGE}>; rel="next"`,
+  },
+  body: `[{"id":${LARGE},"name":"Rex","categoryId":-${LARGE},"status":"sold"}]`,
+};
+
 /**
- * Makes a test from `work`, which receives a folder, and documents with the port of a running
- * server.
+ * Makes a test from `work`, which receives a folder, documents with the port of a sandbox, and the
+ * sandbox.
  */
-const onServer =
-  (work: (cwd: string, read: (path: string) => string) => void) =>
-  async (t: TestContext) => {
-    const { port } = await startMain(t, { runtime: deno, env: QUIET });
-    const read = (path: string) =>
-      readFileSync(new URL(path, DOCS), "utf8").replaceAll("8000", `${port}`);
-    work(newFolder(t), read);
-  };
+const onSandbox = (
+  work: (
+    cwd: string,
+    read: (path: string) => string,
+    sandbox: RunningSandbox,
+  ) => void | Promise<void>,
+) =>
+async (t: TestContext) => {
+  const args = "--key secret --with-stdin --quiet";
+  const sandbox = await startSandbox(args, deno);
+  t.after(sandbox.program.endInput);
+  const { port } = sandbox;
+  const read = (path: string) =>
+    readFileSync(new URL(path, DOCS), "utf8").replaceAll("8000", `${port}`);
+  await work(newFolder(t), read, sandbox);
+};
 
 for (
   const [name, [file, probe, right, lookUp, check]] of Object.entries(CLIENTS)
@@ -70,9 +104,9 @@ for (
   const skip = skipping(why && `No ${name} client is generated: ${why}`);
 
   test(
-    `the ${name} client that docs/clients.md generates is exact, and follows Link`,
+    `the ${name} program of docs/clients.md lists exactly, and stops if refused`,
     { skip, timeout },
-    onServer((cwd, read) => {
+    onSandbox(async (cwd, read, { tell, requests }) => {
       const page = read("clients.md");
       const section = page.slice(page.indexOf(`\n## ${name}\n`));
       const [, commands = ""] = /^```sh\n([^]*?)^```$/m.exec(section) ?? [];
@@ -91,6 +125,19 @@ for (
       const refused = run(last.replace("secret", "wrong"), cwd);
       assert.notEqual(refused.status, 0);
       assert.match(refused.stderr, /\bunauthorized\b/);
+      for (const method of ["POST", "GET"]) {
+        for (const [answer, reason] of REFUSALS) {
+          await tell("POST", "/faults", { when: { method }, answer });
+          const { status, stdout, stderr } = run(last, cwd);
+          assert.match(stderr, reason);
+          assert.deepEqual([status, stdout], [1, ""]);
+        }
+      }
+      const fault = { when: { method: "GET" }, answer: LARGE_PAGE };
+      await tell("POST", "/faults", fault);
+      assert.equal(run(last, cwd).stdout, `${LARGE} Rex -${LARGE}\n`);
+      const next = (await requests()).at(-1)?.target;
+      assert.equal(next, `/v1/pets?limit=1&after=${LARGE}`);
       const { status, stdout, stderr } = run(check, cwd);
       assert.deepEqual([status, stdout, stderr], [0, "", ""]);
     }),
@@ -108,7 +155,7 @@ const skip = skipping(
 test(
   "the Go client of OpenAPI Generator compiles as docs/clients.md says",
   { skip, timeout },
-  onServer((cwd, read) => {
+  onSandbox((cwd, read) => {
     const [, commands = ""] =
       /^```sh\n([^`]*generate -g go [^`]*)^```$/m.exec(read("clients.md")) ??
         [];

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log"
 	"net/http"
@@ -23,12 +24,15 @@ func main() {
 	ctx := context.Background()
 	created, err := client.CreatePetWithResponse(ctx, nil, NewPet{Name: "Rex", CategoryId: 9007199254740993})
 	check(err)
-	if created.JSON401 != nil {
-		log.Fatal(created.JSON401.Code)
+	if created.JSON201 == nil {
+		fail(created.Status(), created.Body)
 	}
 	for limit := int32(1); ; {
 		page, err := client.ListPetsWithResponse(ctx, &ListPetsParams{Limit: &limit})
 		check(err)
+		if page.JSON200 == nil {
+			fail(page.Status(), page.Body)
+		}
 		for _, pet := range *page.JSON200 {
 			fmt.Println(pet.Id, pet.Name, pet.CategoryId)
 		}
@@ -42,5 +46,19 @@ func main() {
 func check(err error) {
 	if err != nil {
 		log.Fatal(err)
+	}
+}
+
+func fail(status string, body []byte) {
+	var refusal Error
+	// A proxy may answer with something other than JSON, which has no code.
+	_ = json.Unmarshal(body, &refusal)
+	switch refusal.Code {
+	case "":
+		log.Fatalf("HTTP %s, not from the pet store", status)
+	case "unauthorized":
+		log.Fatalf("%s: set PETSTORE_KEY to a valid key", refusal.Code)
+	default:
+		log.Fatalf("%s: %s", refusal.Code, refusal.Message)
 	}
 }

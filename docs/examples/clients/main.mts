@@ -6,12 +6,44 @@ const { GET, POST } = createClient<paths>({
   headers: { authorization: `Bearer ${process.env.PETSTORE_KEY}` },
 });
 const created = await POST("/pets", { body: { name: "Rex", categoryId: 7 } });
-if (created.error) throw new Error(created.error.code);
-let link = "";
-do {
-  const after = Number(/[?&]after=(-?\d+)/.exec(link)?.[1] ?? 0);
-  const query = { limit: 1, after };
-  const { data = [], response } = await GET("/pets", { params: { query } });
-  for (const pet of data) console.log(pet.id, pet.name, pet.categoryId);
-  link = response.headers.get("link") ?? "";
-} while (link !== "");
+if (!created.data) fail(created);
+
+// Integers above 2^53 do not fit the `number` of the types, so read and send their digits.
+let search = "?limit=1";
+while (search !== "") {
+  const querySerializer = () => search;
+  const page = await GET("/pets", { parseAs: "text", querySerializer });
+  if (!page.data) fail(page);
+  const pets: Pet[] = JSON.parse(page.data, exact);
+  for (const pet of pets) {
+    console.log(`${pet.id} ${pet.name} ${pet.categoryId}`);
+  }
+  const link = page.response.headers.get("link") ?? "";
+  search = /\?[^>]*/.exec(link)?.[0] ?? "";
+}
+
+interface Pet {
+  id: bigint;
+  name: string;
+  categoryId: bigint;
+}
+
+function exact(_key: string, value: unknown, { source } = { source: "" }) {
+  return typeof value === "number" ? BigInt(source) : value;
+}
+
+function fail(answer: { error?: unknown; response: Response }): never {
+  // A proxy may answer with something other than JSON, which has no code.
+  const { code, message } = Object(answer.error);
+  switch (code) {
+    case undefined:
+      console.error(`HTTP ${answer.response.status}, not from the pet store`);
+      break;
+    case "unauthorized":
+      console.error(`${code}: set PETSTORE_KEY to a valid key`);
+      break;
+    default:
+      console.error(`${code}: ${message}`);
+  }
+  process.exit(1);
+}

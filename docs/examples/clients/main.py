@@ -5,10 +5,29 @@ from pet_store_client import AuthenticatedClient
 from pet_store_client.api.animals import create_pet, list_pets
 from pet_store_client.models import Error, NewPet
 
-client = AuthenticatedClient("http://127.0.0.1:8000/v1", os.environ["PETSTORE_KEY"])
-created = create_pet.sync(client=client, body=NewPet("Rex", 9007199254740993))
-if isinstance(created, Error):
-    raise SystemExit(created.code)
+
+def check(response):
+    """Ends the program if a request was refused."""
+    response.read()
+    try:
+        body = response.json()
+        if response.is_success:
+            return
+        error = Error.from_dict(body)
+    except (KeyError, TypeError, ValueError):
+        # A proxy may answer with something other than JSON, or with other members.
+        raise SystemExit(f"HTTP {response.status_code}, not from the pet store")
+    if error.code == "unauthorized":
+        raise SystemExit(f"{error.code}: set PETSTORE_KEY to a valid key")
+    raise SystemExit(f"{error.code}: {error.message}")
+
+
+client = AuthenticatedClient(
+    "http://127.0.0.1:8000/v1",
+    os.environ["PETSTORE_KEY"],
+    httpx_args={"event_hooks": {"response": [check]}},
+)
+create_pet.sync(client=client, body=NewPet("Rex", 9007199254740993))
 after = None
 while True:
     page = list_pets.sync_detailed(client=client, limit=1, after=after)
