@@ -47,19 +47,14 @@ test("the document says where the service is, and is there", async () => {
 });
 
 test("the document has every operation, with its tag, and a key unless it is public", () => {
-  const described = ROWS.map(({ method, path, isPublic = false }) => {
-    const { operationId, tags, security, deprecated = false } =
-      operations.find((one) => one.method === method && one.path === path) ??
-        assert.fail(path);
+  for (const { method, path, isPublic = false } of ROWS) {
+    const { operationId, tags, security } = operations.find((one) =>
+      one.method === method && one.path === path
+    ) ??
+      assert.fail(path);
     assert.equal(security !== undefined, isPublic, operationId);
     assert.match(tags.join(), /^(?:animals|service)$/, operationId);
-    return [`${method} ${path}`, operationId, ...tags, deprecated];
-  });
-  assert.deepEqual(described.slice(0, 3), [
-    ["GET /pets", "listPets", "animals", false],
-    ["POST /pets", "createPet", "animals", false],
-    ["GET /pets/{petId}", "getPet", "animals", true],
-  ]);
+  }
   assert.equal(operations.length, ROWS.length);
 });
 
