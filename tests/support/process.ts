@@ -48,11 +48,11 @@ export interface Program {
    * a minute.
    */
   readonly end: (signal?: NodeJS.Signals) => Promise<number | null>;
-  /** Ends its standard input, and returns the exit code. */
+  /** Ends its standard input, and returns the exit code as {@linkcode end} does. */
   readonly endInput: () => Promise<number | null>;
 }
 
-/** How long a program may take to exit after a signal, in ms. */
+/** How long a program may take to exit once it is told to, in ms. */
 const END_TIMEOUT = 60_000;
 
 /** Starts a command. */
@@ -94,6 +94,10 @@ export function launch(
       process.kill(pid, signal);
     }
   }
+  function exitInTime(): Promise<number | null> {
+    const timer = setTimeout(kill, END_TIMEOUT, "SIGKILL");
+    return exited.finally(() => clearTimeout(timer));
+  }
   return {
     cwd,
     pid: child.pid,
@@ -114,12 +118,11 @@ export function launch(
     exited,
     end(signal = "SIGTERM") {
       kill(signal);
-      const timer = setTimeout(kill, END_TIMEOUT, "SIGKILL");
-      return exited.finally(() => clearTimeout(timer));
+      return exitInTime();
     },
     endInput() {
       child.stdin.end();
-      return exited;
+      return exitInTime();
     },
   };
 }

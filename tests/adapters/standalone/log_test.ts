@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import process from "node:process";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { logFault, logLayer } from "../../../adapters/standalone/log.ts";
 import {
@@ -19,7 +18,7 @@ import {
   startMain,
   startServe,
 } from "../../support/standalone.ts";
-import { freePort, startProgram } from "../../support/process.ts";
+import { freePort, type Program, startProgram } from "../../support/process.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 
 const CALLERS = 16;
@@ -59,15 +58,8 @@ const LOGGING = commandLine(
 );
 
 /** Starts the program that logs 100,000 requests, by a command that receives its words. */
-function startLogging(...starter: readonly string[]) {
-  const [command = "", ...args] = [...starter, ...LOGGING];
-  return spawn(command, args, { timeout: 60_000 });
-}
-
-/** Lets the program end, and asserts that it does. */
-async function assertEnds(child: ReturnType<typeof startLogging>) {
-  child.stdin.end();
-  assert.deepEqual(await once(child, "exit"), [0, null]);
+function startLogging(t: TestContext, ...starter: readonly string[]): Program {
+  return startProgram(t, [...starter, ...LOGGING], { isInteractive: true });
 }
 
 test("a line has what is known of a request, a fault or a trace", async (t) => {
@@ -102,14 +94,16 @@ test("a line has what is known of a request, a fault or a trace", async (t) => {
   ]);
 });
 
-test("a reader of the log that goes away does not end the server", async () => {
-  const child = startLogging();
-  child.stdout.destroy();
-  await assertEnds(child);
-});
-
 const NO_PIPES = process.platform === "win32" && "Windows has no named pipes";
 const it = testUnless(NO_PIPES);
+
+it("a reader of the log that goes away does not end the server", async (t) => {
+  const script = '{ "$0" "$@"; echo "exited with $?" >&2; } | true';
+  const program = startLogging(t, "sh", "-c", script);
+  await program.endInput();
+  assert.match(program.stderr(), /^exited with 0$/m);
+});
+
 /** Runs the words after the pipe, with standard output in it. */
 const WRITERS = {
   blocking: 'exec >"$0"; exec "$@"',
@@ -118,41 +112,31 @@ const WRITERS = {
     'exec >"$0"; dd oflag=nonblock </dev/null 2>/dev/null; exec "$@"',
 };
 
-/** A pipe whose reader begins to read when told to. */
-function createPipe(folder: string): {
-  readonly path: string;
-  /** All that is written until the last writer ends. */
-  read(): Promise<string>;
-} {
+/** A pipe, and a function that reads all that is written until the last writer ends. */
+function createPipe(t: TestContext, folder: string) {
   const path = join(folder, "pipe");
   execFileSync("mkfifo", [path]);
   const script = 'exec 3<"$0"; read go; exec cat <&3';
-  const reader = spawn("sh", ["-c", script, path], { timeout: 30_000 });
-  return {
-    path,
-    async read() {
-      reader.stdin.end("\n");
-      let text = "";
-      for await (const chunk of reader.stdout.setEncoding("utf8")) {
-        text += chunk;
-      }
-      return text;
-    },
-  };
+  const command = ["sh", "-c", script, path];
+  const reader = startProgram(t, command, { isInteractive: true });
+  async function read(): Promise<string> {
+    reader.send("go");
+    await reader.endInput();
+    return reader.stdout();
+  }
+  return { path, read };
 }
 
 for (const [kind, script] of Object.entries(WRITERS)) {
   it(
     `a ${kind} pipe that nobody reads holds nothing up, and later has lines again`,
     async (t) => {
-      const folder = newFolder(t);
-      const pipe = createPipe(folder);
-      const child = startLogging("sh", "-c", script, pipe.path);
-      const said = await child.stderr[Symbol.asyncIterator]().next();
-      assert.notEqual(said.done, true, "it did not get to its end");
+      const pipe = createPipe(t, newFolder(t));
+      const program = startLogging(t, "sh", "-c", script, pipe.path);
+      await until("all are logged", () => program.stderr() !== "");
       const reading = pipe.read();
       // Not until the end: what waits is written before it.
-      await assertEnds(child);
+      assert.equal(await program.endInput(), 0);
       const text = (await reading).trimEnd();
       const lines = text.split("\n").map((line) => JSON.parse(line));
       const { dropped } = lines.pop(); // the first are all there
@@ -165,9 +149,9 @@ for (const [kind, script] of Object.entries(WRITERS)) {
   it(
     `a ${kind} pipe that nobody reads does not hold up the end`,
     async (t) => {
-      const folder = newFolder(t);
-      const pipe = createPipe(folder);
-      await assertEnds(startLogging("sh", "-c", script, pipe.path));
+      const pipe = createPipe(t, newFolder(t));
+      const program = startLogging(t, "sh", "-c", script, pipe.path);
+      assert.equal(await program.endInput(), 0);
       await pipe.read();
     },
   );
@@ -182,7 +166,7 @@ for (const [sink, script] of Object.entries(SINKS)) {
     `a server whose outputs are ${sink} serves and ends as any other`,
     async (t) => {
       const cwd = newFolder(t);
-      const pipe = sink === "a full disk" ? undefined : createPipe(cwd);
+      const pipe = sink === "a full disk" ? undefined : createPipe(t, cwd);
       const port = String(await freePort());
       const shell = ["sh", "-c", `exec ${script}`, pipe?.path ?? ""];
       const main = mainCommand(["start", "--port", port]);
