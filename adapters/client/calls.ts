@@ -1,4 +1,4 @@
-/** The three operations: each sends a request and checks the response. */
+/** The operations: each sends a request and checks the response. */
 
 import * as v from "valibot";
 import { int64Schema, statusSchema } from "../../core/pets/new_pet.ts";

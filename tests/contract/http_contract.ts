@@ -287,7 +287,7 @@ async function addThree(
   ];
 }
 
-/** The answers of the three operations. */
+/** The answers of the operations that need a key. */
 async function allOperations(client: PetsClient): Promise<readonly Answer[]> {
   const { id } = await client.addPet();
   return [

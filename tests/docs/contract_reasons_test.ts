@@ -12,7 +12,7 @@ test("contract.md gives a reason for each answer that the interface leaves open"
       part.split("\n").filter((line) => line.startsWith("|"))
         .map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()))
     );
-  assert.equal(tables.length, 4);
+  assert.equal(tables.length, 4, "add rows to one of its four tables");
   for (const [head = [], , ...rows] of tables) {
     assert.deepEqual(head, ["Question", "Answer", "Why"]);
     for (const [question, , why] of rows) {

@@ -50,6 +50,7 @@ test("any text as limit is taken exactly if it is canonical and from 1 to 100", 
         assert.match(assertError(answer, "bad_request"), /\blimit\b/);
         return;
       }
+      assert.equal(answer.status, 200, answer.text);
       const matching = ids.filter((id) =>
         id > (after ?? 0) && STATUSES[id % 2] === (status ?? STATUSES[id % 2])
       );
