@@ -15,10 +15,10 @@ Example:  ${PROGRAM} copy sqlite:petstore.db postgres://petstore@127.0.0.1/petst
   FROM, TO    each sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE
 
 Ids and keys do not change. TO must be empty, or contain only what an earlier copy of FROM wrote: the
-copy continues there, so you may stop it at any time. If anything was copied, both sides are then read
-again and compared; the result is JSON. Stop the servers first; if they add anything meanwhile, run the
-command again. Set PGPASSWORD to keep a password out of the arguments, which other users of this
-machine may see.
+copy continues there, so you may stop it at any time. At the end both sides are read again and
+compared; the result is JSON. Stop the servers first; if they add anything meanwhile, run the command
+again. Set PGPASSWORD to keep a password out of the arguments, which other users of this machine may
+see.
 `;
 
 /** Runs the command with the arguments that follow `copy`. */

@@ -29,7 +29,6 @@ interface Job {
 }
 
 type Survey = Awaited<ReturnType<typeof survey>>;
-type Sides = Awaited<ReturnType<typeof summarize>>;
 type Copied = Awaited<ReturnType<typeof copyTable>>;
 
 const MORE =
@@ -61,10 +60,8 @@ export async function copyAll(job: Job) {
     await copyIdempotencyKeys(job);
     // Starts with the first key, because it may have been revoked or used since.
     const copiedKeys = await copyTable(API_KEYS, job, { ...apiKeys, last: 0n });
-    // If nothing is new, the first comparison of pets is enough. That of keys ignored revocations.
-    const isNew = copiedPets.copied !== 0 || copiedKeys.copied !== 0;
     const both = {
-      pets: await verify(PETS, copiedPets, job, isNew ? undefined : pets.sides),
+      pets: await verify(PETS, copiedPets, job),
       apiKeys: await verify(keysWithout("last_used"), copiedKeys, job),
     };
     const results = Object.values(both);
@@ -89,14 +86,11 @@ function keysWithout(...names: readonly string[]): Table {
 }
 
 /** Compares all rows of TO with those of FROM. Changes nothing. */
-async function compare(
-  table: Table,
-  job: Job,
-): Promise<Survey & { readonly sides: Sides }> {
+async function compare(table: Table, job: Job): Promise<Survey> {
   await survey(job.from, table);
   const target = await survey(job.to, table);
   const sides = await summarize("Comparing", table, target, job);
-  if (sides.from.sha256 === sides.to.sha256) return { ...target, sides };
+  if (sides.from.sha256 === sides.to.sha256) return target;
   throw new Error(
     `Cannot copy: TO has ${table.plural} that FROM lacks. Nothing was changed: ` +
       "TO must be empty, or have only what an earlier copy of FROM wrote",
@@ -123,14 +117,13 @@ async function copyTable(
   return { earlier, copied, source };
 }
 
-/** Compares both sides, unless they already were. Returns what both have, and what is new. */
+/** Reads both sides again. Returns what they have, and how much was copied. */
 async function verify(
   table: Table,
   { earlier, copied, source }: Copied,
   job: Job,
-  compared?: Sides,
 ) {
-  const sides = compared ?? await summarize("Verifying", table, source, job);
+  const sides = await summarize("Verifying", table, source, job);
   // FROM may have assigned more meanwhile.
   const now = await survey(job.from, table);
   await job.to.continueAfter(table, now.given);
