@@ -9,8 +9,8 @@ import {
   isFieldValue,
 } from "../../core/http/message.ts";
 import { ERROR_STATUS, Refusal } from "../../core/http/refusal.ts";
+import { createRouter } from "../../core/http/router.ts";
 import { missingKey } from "../../core/keys/authenticate.ts";
-import { getPet } from "../../core/operations/get_pet.ts";
 import { operations } from "../../core/operations/operations.ts";
 import { MAX_TIME } from "../../core/options.ts";
 
@@ -79,12 +79,17 @@ const ERROR_FIELDS: Readonly<Partial<Record<ErrorCode, Fields>>> = {
   too_many_requests: { "retry-after": "1" },
   service_unavailable: { "retry-after": "1" },
 };
-/** Header fields of every answer of `getPet`. */
-const PET_FIELDS = getPet.fields?.(parseBaseUrl("/v1"));
 /** The methods that a client or a gateway may send. */
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+/** The operations at their paths, with the header fields of all their answers. */
+const ROUTES = operations.map(({ method, path, fields }) => ({
+  method,
+  path: `/v1${path}`,
+  fields: fields?.(parseBaseUrl("/v1")),
+}));
+const findRoute = createRouter(ROUTES);
 /** The paths of the service, as templates. */
-const PATHS = [...new Set(operations.map(({ path }) => `/v1${path}`))];
+const PATHS = [...new Set(ROUTES.map(({ path }) => path))];
 
 const text = v.string("must be a string");
 
@@ -197,9 +202,11 @@ export function codeOf(status: number): ErrorCode | undefined {
 }
 
 /**
- * Tells whether a path matches a path or template, whose parameter matches one non-empty segment.
+ * Tells whether a path matches a path or template, whose parameter matches one non-empty segment. A
+ * path that the service has without a parameter matches no template, as in the router.
  */
 export function matches(template: string, path: string): boolean {
+  if (PATHS.includes(path)) return template === path;
   const segments = path.split("/");
   const parts = template.split("/");
   return parts.length === segments.length &&
@@ -209,12 +216,12 @@ export function matches(template: string, path: string): boolean {
 }
 
 /**
- * Makes the answer of a fault, without the header fields that the fault sets. If the request was
- * carried out, it has no `Retry-After`.
+ * Makes the answer of a fault to a request with this method and path, without the header fields
+ * that the fault sets. If the request was carried out, it has no `Retry-After`.
  */
 export function madeAnswer(
   { status, body }: FaultAnswer,
-  path: string,
+  [method, path]: readonly [method: string, path: string],
   work = false,
 ): Answer {
   const code = codeOf(status);
@@ -232,12 +239,11 @@ export function madeAnswer(
     ERROR_FIELDS[code],
   );
   const { "retry-after": _, ...others } = headers;
-  const ofPath = status !== 405 && matches(`/v1${getPet.path}`, path)
-    ? PET_FIELDS
-    : {};
+  const found = status === 405 ? undefined : findRoute(method, path);
+  const fields = found && "parameter" in found ? found.route.fields : {};
   return {
     status,
-    headers: { ...work ? others : headers, ...ofPath },
+    headers: { ...work ? others : headers, ...fields },
     body: json,
   };
 }

@@ -171,7 +171,7 @@ export function createStore(options: SandboxOptions) {
     journal.measure(entry);
     if (fault.lose === true) result = undefined;
     else if (fault.answer !== undefined) {
-      const made = madeAnswer(fault.answer, path, fault.work);
+      const made = madeAnswer(fault.answer, [method, path], fault.work);
       result = replaceFields(
         await cors(async () => made)(request, undefined, readBody),
         fault.answer,
