@@ -7,7 +7,13 @@ import { handleService } from "./support/handle_service.ts";
 import { HTTP_CLAUSES } from "./contract/http_contract.ts";
 import { INTERFACE_CLAUSES } from "./contract/interface_contract.ts";
 import { CHOICES } from "./lab/seeded/choices.ts";
-import { judge, judgeClause, type Report } from "./judge/judge.ts";
+import {
+  isNewFailure,
+  judge,
+  judgeClause,
+  type Report,
+  SENTENCES,
+} from "./judge/judge.ts";
 import { toJUnit } from "./judge/junit.ts";
 import { LOOK } from "./judge/look.ts";
 import { interfaceContract } from "./judge/mod.ts";
@@ -67,6 +73,13 @@ test("a report is JUnit's XML too, whatever a store answers", () => {
       exchange: "> GET &\n< ]]>",
     },
     { sentence: "d", source: "decision", outcome: "unchecked", reason: "TLS" },
+    {
+      sentence: "e",
+      source: "decision",
+      outcome: "fails",
+      reason: "no",
+      known: true,
+    },
   ] as const;
   const address = "http://localhost/v1";
   const xml = toJUnit({
@@ -79,11 +92,12 @@ test("a report is JUnit's XML too, whatever a store answers", () => {
   assert.equal(
     xml,
     `<?xml version="1.0" encoding="UTF-8"?>
-<testsuites tests="3" failures="1" skipped="1">
-  <testsuite name="http://localhost/v1" tests="3" failures="1" skipped="1">
+<testsuites tests="4" failures="1" skipped="2">
+  <testsuite name="http://localhost/v1" tests="4" failures="1" skipped="2">
     <testcase classname="interface" name="a &#60; b"></testcase>
     <testcase classname="decision" name="c"><failure message="it is &#34;\ufffd&#34;">&#10;&#62; GET &#38;&#10;&#60; ]]&#62;</failure></testcase>
     <testcase classname="decision" name="d"><skipped message="TLS"/></testcase>
+    <testcase classname="decision" name="e"><skipped message="no"/></testcase>
   </testsuite>
 </testsuites>
 `,
@@ -130,6 +144,19 @@ test("the judge says what to mend first, and how many pets it added", async () =
   assert.equal(report.fixFirst, first?.sentence);
   assert.match(report.fixFirst ?? "", /^no key or a wrong one/);
   assert.equal(report.petsAdded, added);
+});
+
+test("a failure that is in the baseline is neither new nor what to mend first", async () => {
+  const service = serviceWith("any key will do", "names are trimmed");
+  const [first, ...more] = failing(await judge(service, SPEC));
+  const known = new Set([first?.sentence ?? "", EMPTY]);
+  const report = await judge(service, { ...SPEC, known });
+  const marked = report.clauses.filter((verdict) => verdict.known);
+  assert.deepEqual(marked.map(({ sentence }) => sentence), [first?.sentence]);
+  assert.equal(report.clauses.filter(isNewFailure).length, more.length);
+  assert.equal(report.fixFirst, more[0]?.sentence);
+  const all = await judge(service, { ...SPEC, known: SENTENCES });
+  assert.equal(all.fixFirst, null);
 });
 
 test("what to mend first is the cause of other failures", async () => {
@@ -228,7 +255,9 @@ test("the judge ends after three requests without an answer, and hides the key",
   const { clauses } = await judge({ ...service, fetch }, {
     ...SPEC,
     patience: 200,
+    known: SENTENCES,
   });
+  assert.equal(clauses.filter(isNewFailure).length, 1, "the last to wait");
   const late = clauses.filter(({ reason }) =>
     reason === "No answer after 0.2 s"
   );

@@ -38,6 +38,8 @@ export interface Verdict {
   readonly says?: string;
   /** The clause whose failure makes this one fail: fix that first. */
   readonly because?: string;
+  /** If it fails: true if the baseline says that it does. */
+  readonly known?: true;
   /** If it fails: its last requests and answers, without the key. */
   readonly exchange?: string;
 }
@@ -49,8 +51,8 @@ export interface Report {
   /** The outcomes, in the order of the clauses. */
   readonly clauses: readonly Verdict[];
   /**
-   * What to fix first: the most harmful failing clause of the interface, or the likely reason if
-   * none could be checked; null if none fails.
+   * What to fix first: the most harmful clause that fails and is not in the baseline, or the likely
+   * reason if none could be checked; null if none fails.
    */
   readonly fixFirst: string | null;
   /** The seed of the generated values. */
@@ -67,6 +69,8 @@ export interface JudgeOptions {
   readonly patience?: number;
   /** The seed of the generated values. Default: random. */
   readonly seed?: number;
+  /** The baseline: sentences of clauses that may fail. */
+  readonly known?: ReadonlySet<string>;
   /** Called with each outcome as soon as it is known. */
   readonly onVerdict?: (verdict: Verdict) => void;
 }
@@ -88,6 +92,7 @@ export async function judge(
   options: JudgeOptions = {},
 ): Promise<Report> {
   const { isInterfaceOnly = false, seed = newSeed(), onVerdict } = options;
+  const { known = new Set() } = options;
   const added: Pet[] = [];
   let silent = 0;
   const judged: OpenService = {
@@ -137,18 +142,30 @@ export async function judge(
         const because = step === undefined ? "" : STEPS[step];
         const isEffect = because !== sentence &&
           early.get(because)?.outcome === "fails";
-        add({ sentence, source, ...verdict, ...isEffect && { because } });
+        // A failure after which no further clause is checked is always new.
+        const isKnown = verdict.outcome === "fails" && known.has(sentence) &&
+          silent < MOST_SILENT;
+        add({
+          ...{ sentence, source, ...verdict },
+          ...isEffect && { because },
+          ...isKnown && { known: true },
+        });
       }
     }
   }
-  const mend = verdicts.find(({ source, outcome, because }) =>
-    source === "interface" && outcome === "fails" && because === undefined
-  );
+  const failing = verdicts.filter(isNewFailure);
+  const mend = failing.find(({ because }) => because === undefined) ??
+    failing[0];
   // If the first check fails, nothing else is checked, and its reason is what to fix.
   const fixFirst = (first.reason ?? mend?.sentence) || null;
   const { base: address } = service;
   const petsAdded = added.length;
   return { address, seed, clauses: verdicts, fixFirst, petsAdded };
+}
+
+/** Tells whether a clause fails that is not in the baseline. */
+export function isNewFailure({ outcome, known }: Verdict): boolean {
+  return outcome === "fails" && known === undefined;
 }
 
 const SOURCES = [
@@ -158,6 +175,11 @@ const SOURCES = [
   ["decision", RAW_HTTP_CLAUSES],
   ["decision", HOSTILE_BYTES_CLAUSES],
 ] as const;
+
+/** The sentences of all clauses. */
+export const SENTENCES: ReadonlySet<string> = new Set(
+  SOURCES.flatMap(([, clauses]) => Object.keys(clauses)),
+);
 
 const UNANSWERED: Judged = {
   outcome: "unchecked",

@@ -1,14 +1,17 @@
 /** Writes a report as JUnit does, for CI servers. */
 
-import type { Report, Verdict } from "./judge.ts";
+import { isNewFailure, type Report, type Verdict } from "./judge.ts";
 
-/** Writes a report as an XML document: a test for each clause. */
+/**
+ * Writes a report as an XML document: a test for each clause. Those that fail as in the baseline are
+ * skipped.
+ */
 export function toJUnit({ clauses, address }: Report): string {
-  const count = (which: Verdict["outcome"]) =>
-    clauses.filter(({ outcome }) => outcome === which).length;
-  const counts = `tests="${clauses.length}" failures="${
-    count("fails")
-  }" skipped="${count("unchecked")}"`;
+  const failures = clauses.filter(isNewFailure).length;
+  const held = clauses.filter(({ outcome }) => outcome === "holds").length;
+  const skipped = clauses.length - failures - held;
+  const counts =
+    `tests="${clauses.length}" failures="${failures}" skipped="${skipped}"`;
   const tests = clauses.map((verdict) =>
     `    <testcase classname="${verdict.source}" name="${
       escapeXml(verdict.sentence)
@@ -22,14 +25,13 @@ ${tests.join("")}  </testsuite>
 `;
 }
 
-function inner(
-  { outcome, reason = "", because, says = "", exchange = "" }: Verdict,
-): string {
-  if (outcome === "holds") return "";
+function inner(verdict: Verdict): string {
+  const { reason = "", because, says = "", exchange = "" } = verdict;
+  if (verdict.outcome === "holds") return "";
   const message = `message="${escapeXml(because ?? reason)}"`;
-  return outcome === "unchecked"
-    ? `<skipped ${message}/>`
-    : `<failure ${message}>${escapeXml(`${says}\n${exchange}`)}</failure>`;
+  return isNewFailure(verdict)
+    ? `<failure ${message}>${escapeXml(`${says}\n${exchange}`)}</failure>`
+    : `<skipped ${message}/>`;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The command `judge`: checks any pet store against the contract, clause by clause. */
 
+import { readFileSync } from "node:fs";
 import process from "node:process";
 import {
   APART,
@@ -9,26 +10,34 @@ import {
 } from "../../adapters/standalone/command_line.ts";
 import { checkRuntime } from "../../core/json.ts";
 import { isSendable } from "../../core/keys/api_keys.ts";
-import { judge, type Report, type Verdict } from "./judge.ts";
+import {
+  isNewFailure,
+  judge,
+  type Report,
+  SENTENCES,
+  type Verdict,
+} from "./judge.ts";
 import { toJUnit } from "./junit.ts";
 
 const COMMAND = `${APART} judge`;
 
 const HELP = `judge: checks any service against the contract of the pet store
 
-Usage:    PETSTORE_KEY=KEY ${COMMAND} ADDRESS [--only spec] [--category ID] [--json | --junit] [--yes]
+Usage:    PETSTORE_KEY=KEY ${COMMAND} ADDRESS [--only spec] [--category ID] [--baseline FILE] [--json | --junit] [--yes]
 Example:  PETSTORE_KEY=secret ${COMMAND} http://localhost:3000/v1
 
-  --key KEY      the API key, instead of PETSTORE_KEY; ps shows it
-  --only spec    checks only what the interface says, not the decisions where it is silent
-  --category ID  the category of the pets that it adds (default: 1)
-  --seed N       generates the same values as a report with this seed
-  --json         prints one JSON object at the end: docs/judge.md describes it
-  --junit        prints the report as JUnit XML, for CI servers
-  --yes          allows an ADDRESS that is not on this machine
+  --key KEY        the API key, instead of PETSTORE_KEY; ps shows it
+  --only spec      checks only what the interface says, not the decisions where it is silent
+  --category ID    the category of the pets that it adds (default: 1)
+  --baseline FILE  clauses on the lines "fails: …" of FILE, such as an earlier report, may fail
+  --seed N         generates the same values as a report with this seed
+  --json           prints one JSON object at the end: docs/judge.md describes it
+  --junit          prints the report as JUnit XML, for CI servers
+  --yes            allows an ADDRESS that is not on this machine
 
 It adds a few hundred pets with random names and leaves them: the interface has no delete. The exit
-status is 0 if no clause fails, 1 if one does, and 2 if the arguments are wrong.
+status is 0 if no clause fails that is not in the baseline, 1 if one does, and 2 if the arguments are
+wrong.
 `;
 
 const LOOPBACK = /^(?:(?:.*\.)?localhost|127\.[\d.]+|\[::1\])$/;
@@ -46,13 +55,14 @@ export async function runJudge(args: readonly string[]): Promise<void> {
     key: { type: "string" },
     only: { type: "string" },
     category: { type: "string" },
+    baseline: { type: "string" },
     seed: { type: "string" },
     json: { type: "boolean" },
     junit: { type: "boolean" },
     yes: { type: "boolean" },
   });
   const { help, key = process.env.PETSTORE_KEY, only, yes } = values;
-  const { json, junit } = values;
+  const { json, junit, baseline } = values;
   if (help) return void process.stdout.write(HELP);
   const [address = "", ...more] = positionals;
   const url = URL.canParse(address) ? new URL(address) : undefined;
@@ -92,10 +102,14 @@ export async function runJudge(args: readonly string[]): Promise<void> {
   if (seed !== undefined && !(seed >= 0 && seed < 2 ** 32)) {
     throw new UsageError(`--seed is a number below 2^32, not ${values.seed}`);
   }
+  const known = baseline === undefined
+    ? new Set<string>()
+    : readBaseline(baseline);
   const close = (): Promise<void> => Promise.resolve();
   const service = { fetch, base, key, categoryId, close };
   const options = {
     isInterfaceOnly: only === "spec",
+    known,
     ...seed !== undefined && { seed },
   };
   let report: Report;
@@ -112,8 +126,40 @@ export async function runJudge(args: readonly string[]): Promise<void> {
     report = await judge(service, { ...options, onVerdict: printer() });
     printSummary(report);
   }
-  const isFailing = report.clauses.some(({ outcome }) => outcome === "fails");
-  if (isFailing) process.exitCode = 1;
+  for (const { sentence, outcome } of report.clauses) {
+    if (outcome === "holds" && known.has(sentence)) {
+      console.error(
+        `No longer fails, so remove it from ${baseline}: ${sentence}`,
+      );
+    }
+  }
+  if (report.clauses.some(isNewFailure)) process.exitCode = 1;
+}
+
+/** Reads which clauses fail in a report, or in what is left of one. */
+function readBaseline(file: string): ReadonlySet<string> {
+  let text;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (cause) {
+    throw new UsageError(
+      `Cannot read the baseline: ${(cause as Error).message}`,
+    );
+  }
+  const lines = text.matchAll(/^fails: (.*?)\r?$/gm);
+  const known = new Set(Array.from(lines, ([, sentence = ""]) => sentence));
+  if (known.size === 0) {
+    throw new UsageError(
+      `${file} has no line "fails: …": give a report that judge printed without --json and --junit`,
+    );
+  }
+  for (const sentence of known) {
+    if (SENTENCES.has(sentence)) continue;
+    throw new UsageError(
+      `${file} has a clause that judge does not have: ${sentence}`,
+    );
+  }
+  return known;
 }
 
 function readCategory(text: string | boolean = "1"): bigint {
@@ -131,6 +177,12 @@ function printer(): (verdict: Verdict) => void {
     if (outcome === "holds") console.log(`holds: ${sentence}`);
     else if (outcome === "unchecked") {
       console.log(`cannot be checked from outside: ${sentence} (${reason})`);
+    } else if (more.known) {
+      console.log(
+        `fails: ${sentence}\n    as in the baseline: ${
+          more.because ?? reason
+        }\n`,
+      );
     } else if (more.because !== undefined) {
       console.log(`fails: ${sentence}\n    because of: ${more.because}\n`);
     } else {
@@ -157,6 +209,8 @@ function printSummary({ clauses, fixFirst, petsAdded, seed }: Report): void {
       }: ${holds} hold, ${fails} fail, ${unchecked} cannot be checked from outside.`,
     );
   }
+  const known = clauses.filter((verdict) => verdict.known).length;
+  if (known > 0) console.log(`In the baseline: ${known} of those that fail.`);
   if (fixFirst !== null) console.log(`Fix first: ${fixFirst}`);
   const added = petsAdded === 0
     ? "No pet was added."

@@ -1,7 +1,9 @@
 /** The judge, on our own server, on the naive one of docs/judge.md, and on stores with choices. */
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { freePort, run, startProgram } from "../../support/process.ts";
@@ -19,7 +21,12 @@ import {
   type Verdict,
 } from "../../judge/judge.ts";
 import { CLAUSES, MISTAKES } from "./mistakes.ts";
-import { type Change, storeWith } from "./switchable_store.ts";
+import {
+  type Change,
+  KEY as SEEDED_KEY,
+  storeWith,
+} from "./switchable_store.ts";
+import { listenOn } from "../../support/server.ts";
 import {
   commandLine,
   findRuntimes,
@@ -126,6 +133,52 @@ test("the judge takes the key from PETSTORE_KEY, and prints JSON", async (t) => 
   assert.ok(report.petsAdded > 100);
   for (const { source, outcome, sentence } of report.clauses) {
     assert.deepEqual([source, outcome], ["interface", "holds"], sentence);
+  }
+});
+
+test("the judge exits with 1 only if more fails than in the baseline", async (t) => {
+  const folder = newFolder(t);
+  const [accepted, none] = ["accepted.txt", "none.txt"].map((name) =>
+    join(folder, name)
+  ) as [string, string];
+  const storeOf = (...mistakes: string[]) =>
+    storeWith(mistakes.map((name) => MISTAKES[name] ?? assert.fail(name)));
+  const trimming = "names are trimmed";
+  let store = storeOf(trimming);
+  const server = createServer(async (request, response) => {
+    const { url, method = "", headers } = request;
+    const body = await buffer(request);
+    const sent = { method, headers: headers as Record<string, string> };
+    const answer = await store.fetch(
+      new Request(
+        `http://localhost${url}`,
+        body.length > 0 ? { ...sent, body } : sent,
+      ),
+    );
+    response.writeHead(answer.status, Object.fromEntries(answer.headers));
+    response.end(await answer.text());
+  });
+  const base = `http://127.0.0.1:${await listenOn(t, server)}/v1`;
+  const args = [base, "--key", SEEDED_KEY, "--only", "spec"];
+  const first = await runJudge(args);
+  assert.equal(first.code, 1, first.text);
+  writeFileSync(accepted, first.text);
+  const runs: [code: number, words: RegExp, mistakes: string[]][] = [
+    [0, /as in the baseline: .*\n[^]*In the baseline: \d+ of/, [trimming]],
+    [1, /: \d+ of .*\nFix first: no key/, [trimming, "any key will do"]],
+    [0, /^No longer fails, so remove it from .*accepted.txt: createPet /m, []],
+  ];
+  for (const [code, words, now] of runs) {
+    store = storeOf(...now);
+    const again = await runJudge([...args, "--baseline", accepted]);
+    assert.match(again.text, words);
+    assert.equal(again.code, code, again.text);
+  }
+  for (const text of [undefined, "{}", "fails: a clause of old"]) {
+    if (text !== undefined) writeFileSync(none, text);
+    const wrong = await runJudge([...args, "--baseline", none]);
+    assert.match(wrong.text, /none.txt/);
+    assert.equal(wrong.code, 2, wrong.text);
   }
 });
 
