@@ -88,7 +88,7 @@ export function createControl(
       );
       if (typeof text !== "string") return text;
       try {
-        body = parseWithInt64(text, "categoryId");
+        body = parseWithInt64(text, "categoryId", "id");
       } catch {
         return notJson;
       }

@@ -27,7 +27,7 @@ Example:  ${COMMAND} --pets 50
   --name HOST    another name by which it is reached, such as a compose service; may be repeated
   --key KEY      the API key (test)
   --pets N       adds N pets, always the same ones, with ids from 1 (0)
-  --pets FILE    adds the pets of a file, a JSON array of {"name":"Rex","categoryId":1}
+  --pets FILE    adds the pets of a file, a JSON array of {"name":"Rex","categoryId":1}, which may have ids
   --max-pets N   the maximum number of pets (100000)
   --delay MS     delay before each answer, in ms (0)
   --with-stdin   exits when its standard input is closed
@@ -100,7 +100,7 @@ function readPets(text: string): unknown {
     throw new Error(`it has more than ${MAX_BYTES} bytes`);
   }
   try {
-    return parseWithInt64(readFileSync(text, "utf8"), "categoryId");
+    return parseWithInt64(readFileSync(text, "utf8"), "categoryId", "id");
   } catch {
     throw new Error("it cannot be read as JSON");
   }

@@ -18,6 +18,7 @@ export type { Fields } from "../../core/http/message.ts";
 export type { NewPet, PetStatus } from "../../core/pets/pet.ts";
 export type { Fault, FaultAnswer } from "./fault.ts";
 export type { RecordedRequest } from "./journal.ts";
+export type { SeedPet } from "./seed.ts";
 export type { SandboxOptions } from "./store.ts";
 
 /** Where a sandbox listens. */

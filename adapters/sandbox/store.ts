@@ -15,9 +15,9 @@ import {
   type ServiceRequest,
   withFields,
 } from "../../core/http/message.ts";
+import { INT64_MAX } from "../../core/json.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
 import { checkIntegers, checkNames, MAX_TIME } from "../../core/options.ts";
-import type { NewPet } from "../../core/pets/pet.ts";
 import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
 import { createService } from "../../core/service.ts";
 import { memoryStorage } from "../storage/memory/mod.ts";
@@ -30,7 +30,7 @@ import {
   matches,
 } from "./fault.ts";
 import { type Entry, Journal, recording, settle } from "./journal.ts";
-import { makeSeed } from "./seed.ts";
+import { makeSeed, type SeedPet, withSeed } from "./seed.ts";
 
 /** How many faults may wait, and how many characters they may have as JSON. */
 const [MAX_FAULTS, MAX_LENGTH] = [1000, 16 * 1024 * 1024];
@@ -48,7 +48,7 @@ export interface SandboxOptions {
    * The pets it starts with: this many, always the same, with ids from 1; or the given ones.
    * Default: none.
    */
-  readonly pets?: number | readonly NewPet[];
+  readonly pets?: number | readonly SeedPet[];
   /** The API key. Default: `test`. */
   readonly key?: string;
   /** Delay before each answer, after the work, in ms: 0 to 2147483647. Default: none. */
@@ -88,17 +88,18 @@ export function createStore(options: SandboxOptions) {
 
   /** Opens the service with the pets of the seed. */
   function open() {
-    const storage = memoryStorage();
-    for (const pet of seed) storage.create(pet); // adds it at once
+    const storage = withSeed(memoryStorage(), seed);
+    const idsLeft = Number(INT64_MAX - (seed.at(-1)?.id ?? 0n));
+    const most = Math.min(maxPets, seed.length + idsLeft);
     const count = { pets: seed.length };
     const usedKeys = new Set<string>();
     const create: PetStorage["create"] = async (pet, options) => {
       const { idempotencyKey = "" } = options ?? {};
       if (!usedKeys.has(idempotencyKey)) { // otherwise it adds nothing
-        if (count.pets >= maxPets) {
+        if (count.pets >= most) {
           throw new StorageError(
             "unavailable",
-            `Cannot create pet: the sandbox is full (${maxPets} pets)`,
+            `Cannot create pet: the sandbox is full (${most} pets)`,
           );
         }
         count.pets++;

@@ -44,13 +44,13 @@ it("PUT pets is the seed from now on, and resets to it", async (sandbox) => {
   const { tell, send } = sandbox;
   await tell("POST", "/faults", { lose: true });
   const pets =
-    '[{"name":"Ivy","categoryId":9223372036854775807},{"name":"Zo\u00eb","categoryId":-1,"status":"sold"}]';
+    '[{"id":9007199254740993,"name":"Ivy","categoryId":9223372036854775807},{"name":"Zo\u00eb","categoryId":-1,"status":"sold"}]';
   await tell("PUT", "/pets", pets);
   assert.deepEqual(await counts(sandbox), [2, 0, 0]);
   const list = await send("GET /v1/pets");
   assert.match(
     list,
-    /\[\{"id":1,"name":"Ivy","categoryId":9223372036854775807,"status":"available"\},\{"id":2,/,
+    /\[\{"id":9007199254740993,"name":"Ivy","categoryId":9223372036854775807,"status":"available"\},\{"id":9007199254740994,/,
   );
   await tell("POST", "/reset");
   assert.deepEqual(await counts(sandbox), [2, 0, 0]);

@@ -121,11 +121,14 @@ test("a host that is no loopback is said to be open to all; its names may drive 
 
 test("--pets reads the pets of a file, exactly", async (t) => {
   const file = join(newFolder(t), "pets.json");
-  writeFileSync(file, '[{"name":"Ivy","categoryId":-9223372036854775808}]');
+  writeFileSync(
+    file,
+    '[{"id":9007199254740993,"name":"Ivy","categoryId":-9223372036854775808}]',
+  );
   const { send } = await starting(t)(`--pets ${file}`);
   assert.match(
     await send("GET /v1/pets"),
-    /\{"id":1,"name":"Ivy","categoryId":-9223372036854775808,/,
+    /\{"id":9007199254740993,"name":"Ivy","categoryId":-9223372036854775808,/,
   );
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { makeSeed } from "../../../adapters/sandbox/seed.ts";
-import { parseWithInt64 } from "../../../core/json.ts";
+import { INT64_MAX, parseWithInt64 } from "../../../core/json.ts";
 
 test("a seed of fifty has what clients get wrong, and is always the same", () => {
   const pets = makeSeed(50, 50);
@@ -36,7 +36,7 @@ test("a seed of an array is these pets, checked as bodies are", () => {
     "categoryId",
   );
   assert.deepEqual(makeSeed(pets, 1), [
-    { name: "Rex", categoryId: 9007199254740993n, status: "available" },
+    { id: 1n, name: "Rex", categoryId: 9007199254740993n, status: "available" },
   ]);
   assert.deepEqual(makeSeed([], 0), []);
 });
@@ -53,14 +53,20 @@ test("a pet that is wrong is named with its member", () => {
   });
 });
 
-test("a pet of a seed may have the id that it gets, and no other", () => {
+test("the pets of a seed have ascending ids, by default the next", () => {
   const pet = { name: "Rex", categoryId: 1n };
-  const pets = [{ ...pet, id: 1 }, pet, { ...pet, id: 3n }];
-  assert.deepEqual(makeSeed(pets, 3), makeSeed([pet, pet, pet], 3));
-  assert.throws(() => makeSeed([{ ...pet, id: 7 }], 1), {
-    name: "TypeError",
-    message: "Cannot seed pets: pet 1: id must be 1, or missing",
-  });
+  const seeds = [pet, { ...pet, id: 7n }, pet, { ...pet, id: INT64_MAX }];
+  const ids = makeSeed(seeds, 4).map(({ id }) => id);
+  assert.deepEqual(ids, [1n, 7n, 8n, INT64_MAX]);
+  const wrong = [0n, -1n, 1n, INT64_MAX + 1n, 7, "7", null];
+  for (const id of wrong) {
+    assert.throws(() => makeSeed([pet, { ...pet, id }], 2), {
+      name: "TypeError",
+      message:
+        "Cannot seed pets: pet 2: id must be an integer greater than 1, at most 9223372036854775807",
+    });
+  }
+  assert.throws(() => makeSeed([{ ...pet, id: INT64_MAX }, pet], 2), TypeError);
 });
 
 test("a seed is a number or an array, and no larger than the maximum", () => {

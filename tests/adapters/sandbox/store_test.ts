@@ -325,6 +325,44 @@ test("at its most pets, creates are refused as by a full disk, but not replays",
   assert.equal((await create(store)).status, 201);
 });
 
+test("seeded ids are in pages, single pets and links, and later ids follow", async () => {
+  const rex = { name: "Rex", categoryId: 1n };
+  const ids = [3n, 9007199254740993n, 9007199254740995n];
+  const store = sandbox({ pets: ids.map((id) => ({ ...rex, id })) });
+  const read = async (answer: Promise<Response>) => {
+    const text = await (await answer).text();
+    return [...text.matchAll(/"id":(\d+)/g)].map(([, id]) => id).join();
+  };
+  const listed = [];
+  for (const after of [0, 2, 3, 4, 9007199254740992n, ...ids.slice(1)]) {
+    listed.push(await read(send(store, `/pets?after=${after}&limit=1`)));
+  }
+  const [first, second, third] = ids.map(String);
+  const pages = [first, first, second, second, second, third, ""];
+  assert.deepEqual(listed, pages);
+  const page = await send(store, "/pets?limit=2");
+  assert.match(String(page.headers.get("link")), /after=9007199254740993>/);
+  assert.equal(await read(send(store, `/pets/${second}`)), second);
+  assert.equal((await send(store, "/pets/9007199254740994")).status, 404);
+  assert.equal((await send(store, "/pets/1")).status, 404);
+  const headers = { "idempotency-key": "1" };
+  for (const [sent, id] of [[{ headers }, 6], [{}, 7], [{ headers }, 6]]) {
+    const created = await read(create(store, sent as Sent));
+    assert.equal(created, `900719925474099${id}`);
+  }
+  const last = `${third},9007199254740996,9007199254740997`;
+  assert.equal(await read(send(store, `/pets?after=${second}`)), last);
+  store.reset();
+  assert.equal(await read(send(store, "/pets")), ids.join());
+});
+
+test("after the last int64 there is no id for another pet", async () => {
+  const rex = { name: "Rex", categoryId: 1n };
+  const store = sandbox({ pets: [{ ...rex, id: 2n ** 63n - 2n }] });
+  assert.match(await (await create(store)).text(), /"id":9223372036854775807,/);
+  assert.deepEqual(outcome(await create(store)), [503, "1"]);
+});
+
 test("options are checked", () => {
   const wrong = (options: unknown) => () => sandbox(options as object);
   assert.throws(
