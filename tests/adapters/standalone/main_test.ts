@@ -508,7 +508,9 @@ testUnless(RUNTIME !== "node" && "Deno and Bun install packages by themselves")(
       cpSync(fileURLToPath(from), join(cwd, folder), { recursive: true });
     }
     const command = commandLine("adapters/standalone/main.ts");
-    const { code, stderr } = await run([...command, "start"], { cwd });
+    const { code, stderr } = await run([...command, "start", "--port", "0"], {
+      cwd,
+    });
     assert.equal(code, 1);
     assert.match(stderr, /^The package valibot is not installed.*\n$/);
     assert.ok(existsSync(join(cwd, "node_modules/.cache/petstore")));

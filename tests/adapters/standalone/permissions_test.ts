@@ -57,7 +57,9 @@ testUnless(skip || NO_SETPRIV)(
     const isRoot = process.getuid?.() === 0;
     const prefix = isRoot ? ["setpriv", "--bounding-set=-dac_override"] : [];
     const command = [...prefix, ...commandLine(MAIN, taskFlags("start"))];
-    const { code, stderr } = await run([...command, "start"], { cwd });
+    const { code, stderr } = await run([...command, "start", "--port", "0"], {
+      cwd,
+    });
     assert.equal(code, 1);
     assert.match(stderr, /this user must be able to read and write .*\.db; /);
   },
