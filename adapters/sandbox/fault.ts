@@ -14,10 +14,10 @@ import { missingKey } from "../../core/keys/authenticate.ts";
 import { operations } from "../../core/operations/operations.ts";
 import { MAX_TIME } from "../../core/options.ts";
 
-/** The answer that a fault sends instead of the true one. */
+/** The answer that a fault sends instead of the true one, or how it changes the true one. */
 export interface FaultAnswer {
-  /** 200 to 599. */
-  readonly status: number;
+  /** 200 to 599. If it is omitted, the true answer is sent, with `headers` changed. */
+  readonly status?: number;
   /** Header fields. `null` removes a field that would otherwise be there. */
   readonly headers?: Readonly<Record<string, string | null>>;
   /**
@@ -46,7 +46,7 @@ export interface Fault {
    * sandbox's own.
    */
   readonly delay?: number;
-  /** Sends this answer instead of the service's. */
+  /** Sends this answer instead of the service's, or changes the header fields of the service's. */
   readonly answer?: FaultAnswer;
   /**
    * If true, the request is carried out before `answer` is sent or the answer is lost. Default:
@@ -126,15 +126,21 @@ const fieldsSchema = v.pipe(
 
 const answerSchema = v.pipe(
   members({
-    status: integer(200, 599),
+    status: v.optional(integer(200, 599)),
     headers: v.optional(fieldsSchema),
     body: v.optional(text),
   }),
   v.check(
+    ({ status, headers, body }) =>
+      status !== undefined || headers !== undefined && body === undefined,
+    "needs a status, or headers alone",
+  ),
+  v.check(
     ({ status, body }) =>
-      BODILESS.includes(status)
+      status === undefined ||
+      (BODILESS.includes(status)
         ? body === undefined
-        : body !== undefined || codeOf(status) !== undefined,
+        : body !== undefined || codeOf(status) !== undefined),
     "needs a body unless its status is an error of the contract, and cannot have one with 204, 205 or 304",
   ),
 );
@@ -220,7 +226,10 @@ export function matches(template: string, path: string): boolean {
  * that the fault sets. If the request was carried out, it has no `Retry-After`.
  */
 export function madeAnswer(
-  { status, body }: FaultAnswer,
+  { status, body }: {
+    readonly status: number;
+    readonly body?: string | undefined;
+  },
   [method, path]: readonly [method: string, path: string],
   work = false,
 ): Answer {

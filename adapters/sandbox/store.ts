@@ -151,7 +151,8 @@ export function createStore(options: SandboxOptions) {
     const [fault, applied] = taken === undefined
       ? preferred(headers.get("prefer"))
       : [taken, ""];
-    const isTrue = fault.answer === undefined && fault.lose === undefined;
+    const { status, headers: changes, body } = fault.answer ?? {};
+    const isTrue = status === undefined && fault.lose === undefined;
     let result: Answer | undefined;
     if (isTrue || fault.work === true) {
       result = await state.service(
@@ -171,14 +172,11 @@ export function createStore(options: SandboxOptions) {
     }
     journal.measure(entry);
     if (fault.lose === true) result = undefined;
-    else if (fault.answer !== undefined) {
-      const made = madeAnswer(fault.answer, [method, path], fault.work);
-      result = replaceFields(
-        await cors(async () => made)(request, undefined, readBody),
-        fault.answer,
-      );
+    else if (status !== undefined) {
+      const made = madeAnswer({ status, body }, [method, path], fault.work);
+      result = await cors(async () => made)(request, undefined, readBody);
     }
-    result &&= withPreferences(result, applied);
+    result &&= withPreferences(replaceFields(result, changes), applied);
     if (result !== undefined && method !== "HEAD") {
       result = await breakBody(result, fault, exchange);
     }
@@ -223,9 +221,12 @@ export function createStore(options: SandboxOptions) {
 }
 
 /** Sets the header fields that a tester gave, and removes those that are `null`. */
-function replaceFields(answer: Answer, { headers = {} }: FaultAnswer): Answer {
+function replaceFields(
+  answer: Answer,
+  changes: FaultAnswer["headers"] = {},
+): Answer {
   const fields = new Map(Object.entries(answer.headers));
-  for (const [name, value] of Object.entries(headers)) {
+  for (const [name, value] of Object.entries(changes)) {
     if (value === null) fields.delete(name.toLowerCase());
     else fields.set(name.toLowerCase(), value);
   }

@@ -19,6 +19,7 @@ test("faults are accepted as they are, one or several", () => {
     },
     { answer: { status: 200, body: "" } },
     { answer: { status: 204 } },
+    { answer: { headers: { link: null } } },
     { answer: { status: 304, headers: { etag: '"1"' } }, work: true },
   ];
   assert.deepEqual(checkFaults(faults), faults);
@@ -73,7 +74,9 @@ const WHENS: readonly Row[] = [
 
 const ANSWERS: readonly Row[] = [
   [503, /answer must be a JSON object$/],
-  [{}, /answer.status is required$/],
+  [{}, /answer needs a status, or headers alone$/],
+  [{ body: "" }, /answer needs a status, or headers alone$/],
+  [{ headers: {}, body: "" }, /answer needs a status, or headers alone$/],
   [{ status: 199 }, /answer.status must be an integer from 200 to 599$/],
   [{ status: 600, body: "" }, /answer.status must be/],
   [

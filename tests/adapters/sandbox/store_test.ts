@@ -151,6 +151,22 @@ test("an answer has the tester's header fields and body; null leaves a field out
   assert.equal(await page.text(), "<h1>Bad");
 });
 
+test("an answer without a status is the true one with other header fields", async () => {
+  const store = sandbox({ pets: 2 });
+  const link = { link: null, "X-Sandbox": "yes" };
+  store.add([{ answer: { headers: link } }, {
+    answer: { headers: { location: null } },
+  }]);
+  const page = await send(store, "/pets?limit=1");
+  assert.deepEqual([page.status, page.headers.get("link")], [200, null]);
+  assert.equal(page.headers.get("x-sandbox"), "yes");
+  assert.equal(page.headers.get("content-type"), "application/json");
+  assert.equal((await page.json()).length, 1);
+  const created = await create(store);
+  assert.equal(created.headers.get("location"), null);
+  assert.equal((await created.json()).id, 3);
+});
+
 test("a lost answer rejects as fetch does; with work the pet and its key are kept", async () => {
   const store = sandbox();
   const headers = { "idempotency-key": "7" };
