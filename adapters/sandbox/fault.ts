@@ -57,7 +57,7 @@ export interface Fault {
   readonly lose?: true;
   /**
    * Breaks off the true answer after this many bytes of its body. A body that is not longer is sent
-   * whole.
+   * whole, although the journal has the fault.
    */
   readonly cut?: number;
   /** Sends the body of the true answer at this many bytes per second: 1 or more. */
@@ -176,7 +176,7 @@ const faultSchema = v.pipe(
       );
       return length === 1 || length === 0 && delay !== undefined;
     },
-    "must have one of answer, lose, cut and drip, or delay",
+    "must have exactly one of answer, lose, cut and drip, or delay alone",
   ),
   v.check(
     ({ work, answer, lose }) => work !== true || (answer ?? lose) !== undefined,

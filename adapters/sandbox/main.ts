@@ -44,7 +44,7 @@ export async function runSandbox(args: readonly string[]): Promise<void> {
     port: { type: "string", default: "0" },
     host: { type: "string", default: "127.0.0.1" },
     name: { type: "string", multiple: true, default: [] },
-    key: { type: "string", default: "test" },
+    key: { type: "string", multiple: true, default: [] },
     pets: { type: "string", default: "0" },
     "max-pets": { type: "string", default: "100000" },
     delay: { type: "string", default: "0" },
@@ -58,7 +58,8 @@ export async function runSandbox(args: readonly string[]): Promise<void> {
   const number = (name: "port" | "delay" | "max-pets", max = 999_999_999) =>
     check(`--${name}`, () => readInteger(values[name], max), UsageError);
   const port = number("port", 65_535);
-  const { key, name: names, pets: file } = values;
+  const { key: [key = "test", ...keys], name: names, pets: file } = values;
+  if (keys.length > 0) throw new UsageError("sandbox takes one --key");
   check("--name", () => checkHosts(names), UsageError);
   const hostname = check("--host", () => readHost(values.host), UsageError);
   const [delay, maxPets] = [number("delay"), number("max-pets")];

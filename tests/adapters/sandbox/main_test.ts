@@ -153,6 +153,7 @@ const WRONG = [
     /^Cannot read --name: it must be names of hosts, not "http:\/\/a"$/,
   ],
   ["--key a\u00e9", /^Cannot read --key: /],
+  ["--key a --key b", /^sandbox takes one --key$/],
   ["--with-stdin=1", /^Option '--with-stdin' does not take an argument$/],
   ["--prot 1", /^Unknown option '--prot'$/],
 ] as const;
