@@ -1,11 +1,14 @@
 /** The judge, on stores with mistakes. `judge_slow.ts` adds choices. */
 import assert from "node:assert/strict";
+import { createServer } from "node:net";
 import { test } from "node:test";
 import { apiKeys } from "../core/keys/api_keys.ts";
 import type { OpenService } from "./contract/ask.ts";
 import { handleService } from "./support/handle_service.ts";
 import { HTTP_CLAUSES } from "./contract/http_contract.ts";
 import { INTERFACE_CLAUSES } from "./contract/interface_contract.ts";
+import { RAW_HTTP_CLAUSES } from "./contract/raw_http_contract.ts";
+import { listenOn } from "./support/server.ts";
 import { CHOICES } from "./lab/seeded/choices.ts";
 import {
   isNewFailure,
@@ -176,6 +179,62 @@ test("what to mend first is the cause of other failures", async () => {
   }
 });
 
+test("fields that a gateway drops or adds are failures that say so", async () => {
+  const failures = {
+    "content-type":
+      /^Content-Type is missing, and should be application\/json$/,
+    location: /^Location is missing$/,
+    link: /^Link is missing, and should lead to the next page$/,
+    "cache-control": /^cache-control is missing, and should be 'no-store'$/,
+    vary: /^the answer has vary, and should have no field of CORS: allow no/,
+  };
+  for (const [field, words] of Object.entries(failures)) {
+    const { fetch, base, ...service } = handleService();
+    const report = await judge({
+      ...service,
+      base: base.replace("http:", "https:"), // without the clauses for sockets
+      async fetch(request) {
+        const { headers, status, body } = await fetch(request);
+        if (field === "vary") headers.set(field, "Origin");
+        else headers.delete(field);
+        return new Response(body, { headers, status });
+      },
+    });
+    const [first, ...more] = failing(report);
+    const cause = failing(report).find(({ because }) => because === undefined);
+    assert.match(cause?.reason ?? "", words);
+    assert.equal(report.fixFirst, cause?.sentence);
+    if (field === "vary") assert.match(first?.exchange ?? "", /^> OPTIONS/);
+    if (!/type|location/.test(field)) continue;
+    assert.ok(more.length > 5);
+    const others = failing(report).filter((verdict) => verdict !== cause);
+    assert.ok(others.every(({ because }) => because !== undefined), field);
+  }
+});
+
+test("the judge says if a connection is closed, and if there are more answers", async (t) => {
+  let answers = "";
+  const server = createServer((socket) => {
+    socket.once("data", () => socket.end(answers)).on("error", () => {});
+  });
+  const base = `http://127.0.0.1:${await listenOn(t, server)}/v1`;
+  const reasonOf = async (sentence: string): Promise<string | undefined> => {
+    const clause = RAW_HTTP_CLAUSES[sentence] ?? assert.fail(sentence);
+    return (await judgeClause(clause, { ...handleService(), base })).reason;
+  };
+  const refused =
+    "a malformed Host is 400, before the path, the method and the key";
+  const none = "The connection was closed without an answer";
+  assert.equal(await reasonOf(refused), none);
+  answers = "HTTP/1.1 201 Created\r\ncontent-length: 0\r\n\r\n".repeat(3);
+  const ended =
+    "an HTTP/1.0 request with Transfer-Encoding is answered, and its connection ends";
+  assert.match(
+    `${await reasonOf(ended)}`,
+    /^3 answers came, and the connection/,
+  );
+});
+
 /** A service that answers all requests in the same way. */
 const always =
   (status: number, headers: Readonly<Record<string, string>> = {}) =>
@@ -206,6 +265,10 @@ const STRANGERS: readonly (readonly [
   [
     /200, with a page of HTML: is that the service/,
     always(200, { "content-type": "text/html" }),
+  ],
+  [
+    /^GET and POST .* does a gateway change .* Host.* says: bad host$/,
+    async () => new Response("bad host", { status: 400 }),
   ],
   [
     /^The service refuses the pet .*--category ID. It says: %1B\[31m KEY$/,

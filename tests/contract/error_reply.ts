@@ -20,15 +20,22 @@ export const STATUS_OF: Readonly<Record<string, number>> = {
 
 /** Asserts the headers that every JSON response has. */
 export function assertJsonHeaders(headers: Headers): void {
-  assert.equal(headers.get("content-type"), "application/json");
-  assert.equal(headers.get("x-content-type-options"), "nosniff");
-  assert.equal(headers.get("cache-control"), "no-store");
+  const expected = {
+    "content-type": "application/json",
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+  };
+  for (const [name, value] of Object.entries(expected)) {
+    assert.equal(headers.get(name), value, name);
+  }
 }
 
 /** Asserts that the body is JSON, as the interface says. */
 export function assertJson({ headers }: Answer): void {
   const type = headers.get("content-type") ?? "";
-  const words = `Content-Type is ${type}, and should be application/json`;
+  const words = `Content-Type is ${
+    type || "missing"
+  }, and should be application/json`;
   assert.match(type, /^application\/json *(?:;|$)/i, words);
 }
 

@@ -15,6 +15,7 @@ import {
   petIn,
   type PetsClient,
   readExactly,
+  step,
 } from "./pets_client.ts";
 
 type Body = NonNullable<Question["body"]>;
@@ -333,7 +334,8 @@ async function assertAnswer(
     assert.ok(isSaid, `${word} is missing in the message: ${message}`);
   }
   for (const [start, [name, value]] of Object.entries(FIELDS)) {
-    if (said.startsWith(start)) assert.equal(answer.headers.get(name), value);
+    if (!said.startsWith(start)) continue;
+    assert.equal(answer.headers.get(name), value, name);
   }
 }
 
@@ -355,11 +357,13 @@ async function assertAdded(
     ...{ id, ...usual, ...Object.fromEntries(given) },
     ...readExactly(`{${others}}`) as object,
   });
-  const location = answer.headers.get("location");
-  assert.ok(location !== null, "Location is missing");
-  const address = new URL(location, `${client.base}/pets`).href;
-  assert.equal(address, `${client.base}/pets/${id}`);
-  assert.equal((await client.get(address)).text, answer.text);
+  await step("location", async () => {
+    const location = answer.headers.get("location");
+    assert.ok(location !== null, "Location is missing");
+    const address = new URL(location, `${client.base}/pets`).href;
+    assert.equal(address, `${client.base}/pets/${id}`, "Location");
+    assert.equal((await client.get(address)).text, answer.text);
+  });
 }
 
 /** Sends a request. */

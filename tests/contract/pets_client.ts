@@ -206,11 +206,14 @@ export interface Walk {
   readonly isWhole: boolean;
 }
 
-/** An operation whose failure makes clauses about something else fail. */
-export type Step = "createPet" | "getPet" | "listPets";
+/** A promise that, if it is broken, makes clauses about something else fail. */
+export type Step = "createPet" | "getPet" | "listPets" | "location";
 
 /** Marks errors of a step that a clause builds on, so that the judge can say what to fix first. */
-async function step<T>(step: Step, take: () => Promise<T>): Promise<T> {
+export async function step<T>(
+  step: Step,
+  take: () => Promise<T>,
+): Promise<T> {
   try {
     return await take();
   } catch (error) {

@@ -180,8 +180,15 @@ export class Wire {
     const deadline = Date.now() + PATIENCE;
     while (length(this.#received) < 0) {
       if (this.#isClosed || Date.now() >= deadline) {
-        const state = this.#isClosed ? "Closed" : "Nothing more comes";
-        throw new Error(`${state} after ${JSON.stringify(this.#received)}`);
+        const state = this.#isClosed
+          ? "The connection is closed"
+          : `After ${PATIENCE / 1000} s the connection is still open`;
+        const got = this.#all === ""
+          ? "without an answer"
+          : this.#received === ""
+          ? "after the last answer"
+          : `after ${JSON.stringify(this.#received)}`;
+        throw new Error(`${state}, ${got}`);
       }
       await this.#news(deadline - Date.now());
     }

@@ -84,6 +84,7 @@ const STEPS: Readonly<Record<Step, string>> = {
   createPet: "createPet answers 201 with the animal and a new id",
   getPet: "getPet answers the animal with this id, and no other",
   listPets: "listPets answers an array of animals",
+  location: "createPet answers 201 with the address of the animal",
 };
 
 /** Checks first whether a service answers like a pet store at all, and then clause by clause. */
@@ -129,7 +130,7 @@ export async function judge(
   } else {
     const marked = { ...judged, ...await findMark(judged) };
     for (const sentence of Object.values(STEPS)) {
-      await judgeEarly(sentence, marked);
+      if (sentence in INTERFACE_CLAUSES) await judgeEarly(sentence, marked);
     }
     for (const [source, clauses] of SOURCES) {
       if (isInterfaceOnly && source === "decision") continue;
@@ -139,9 +140,12 @@ export async function judge(
             ? await judgeClause(outside(clause, clauses, service), marked)
             : UNANSWERED);
         const { step, ...verdict } = found;
-        const because = step === undefined ? "" : STEPS[step];
-        const isEffect = because !== sentence &&
-          early.get(because)?.outcome === "fails";
+        const because = step === undefined
+          ? causeOf(found, early)
+          : STEPS[step];
+        const cause = early.get(because) ??
+          verdicts.find((earlier) => earlier.sentence === because);
+        const isEffect = because !== sentence && cause?.outcome === "fails";
         // A failure after which no further clause is checked is always new.
         const isKnown = verdict.outcome === "fails" && known.has(sentence) &&
           silent < MOST_SILENT;
@@ -222,6 +226,16 @@ export async function judgeClause(
     const reason = hide(explain(error));
     return { outcome: "fails", reason, ...says && { says }, exchange, step };
   }
+}
+
+/** Returns the clause of a step that fails for the same reason, or "". */
+function causeOf(
+  { outcome, reason }: Judged,
+  early: ReadonlyMap<string, Judged>,
+): string {
+  const isSame = (other?: Judged) =>
+    outcome === "fails" && other?.reason === reason;
+  return Object.values(STEPS).find((step) => isSame(early.get(step))) ?? "";
 }
 
 /** Replaces the check of a clause that cannot be checked from outside by one that says so. */
@@ -315,7 +329,7 @@ async function readWhole(response: Response): Promise<Response> {
 
 function explain(error: unknown): string {
   if (!(error instanceof AssertionError)) return explainFailure(error);
-  const { generatedMessage, message, actual, expected } = error;
+  const { generatedMessage, message, actual, expected, operator } = error;
   // Some runtimes append a diff to a message; some messages are the answer, which is shown anyway.
   const [words = ""] = generatedMessage ? [] : message.split("\n");
   const isTold = typeof actual === "boolean" || expected instanceof RegExp;
@@ -324,8 +338,15 @@ function explain(error: unknown): string {
     inspect(value, { breakLength: Infinity, compact: true })
       .replaceAll(/\b(\d+)n\b/g, "$1") // as in JSON
   );
-  const said = /^(?:[[{<]|$)/.test(words) ? "" : `${words}: `;
-  return `${said}${is} should be ${not}`;
+  if (expected instanceof RegExp) {
+    const should = operator === "match" ? "should" : "should not";
+    return `${is} ${should} match ${not}`;
+  }
+  const isShown = /^(?:[[{<]|$)/.test(words);
+  if (!isShown && (actual === null || actual === undefined)) {
+    return `${words} is missing, and should be ${not}`;
+  }
+  return `${isShown ? "" : `${words}: `}${is} should be ${not}`;
 }
 
 /** The fields of an answer that a clause may check. */

@@ -15,6 +15,13 @@ export async function look(client: PetsClient): Promise<void> {
   assertLikely("POST /pets", created);
   const { status, text } = created;
   if (status === 404) throw new Error(await explainNotFound(client));
+  if (status === 400 && list.status === 400) {
+    throw new Error(
+      `GET and POST /pets are answered 400: does a gateway change the requests, for example Host? The service says: ${
+        text.slice(0, 1000)
+      }`,
+    );
+  }
   if (status === 400 || status === 422) {
     throw new Error(
       `The service refuses the pet ${body} with ${status}: if it has other categories, give one by --category ID. It says: ${
