@@ -16,6 +16,8 @@ interface Trial {
   readonly good: string;
   /** The method and status of each request, and the `after` of its query. */
   readonly journal: readonly string[];
+  /** How long after the first request the second must come, in ms. */
+  readonly waits?: number;
   /** How many pets there are at the end; 150 at the beginning. */
   readonly pets: number;
 }
@@ -44,7 +46,7 @@ test("there are ten trials", () => {
   assert.equal(new Set(trials.map(({ title }) => title)).size, 10);
 });
 
-for (const { title, call, faults, good, journal, pets } of trials) {
+for (const { title, call, faults, good, journal, waits, pets } of trials) {
   test(`our client, when ${title}, ${good}`, async (t) => {
     const store = sandbox({ pets: 150 });
     const { url: baseUrl, key, close } = await store.serve();
@@ -64,6 +66,11 @@ for (const { title, call, faults, good, journal, pets } of trials) {
         .join(" ");
     });
     assert.deepEqual(seen, journal);
+    if (waits !== undefined) {
+      const [first = 0, second = 0] = store.requests.map(({ time }) => time);
+      const waited = second - first;
+      assert.ok(waited >= waits / 10 - 5, `${waited}`); // timers may be early
+    }
     if (title in FAILS) assert.equal(result, FAILS[title]);
     else assert.equal(typeof result, "object", `${result}`);
     if (title.startsWith("ids")) {
