@@ -95,7 +95,7 @@ export function withSeed(
     seed[Number(own) - 1]?.id ?? petId(own + skipped);
   /** The storage's own id of the last pet up to this id; 0 or less if it has none. */
   const toOwn = (id: bigint): bigint =>
-    id >= last
+    skipped === 0n || id >= last // a search among 100,000 pets takes 3 ms
       ? id - skipped
       : BigInt(seed.findLastIndex((pet) => pet.id <= id) + 1);
   const list: PetStorage["list"] = async ({ after = 0n, ...request }) => {
