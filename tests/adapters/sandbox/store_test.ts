@@ -368,6 +368,8 @@ test("seeded ids are in pages, single pets and links, and later ids follow", asy
   }
   const last = `${third},9007199254740996,9007199254740997`;
   assert.equal(await read(send(store, `/pets?after=${second}`)), last);
+  const created = "9007199254740997";
+  assert.equal(await read(send(store, `/pets/${created}`)), created);
   store.reset();
   assert.equal(await read(send(store, "/pets")), ids.join());
 });
