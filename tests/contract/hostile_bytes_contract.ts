@@ -173,7 +173,7 @@ function assertOneOf(
   status: number,
   told: string,
 ): void {
-  const allowed = statuses.map((one) => one || NO_ANSWER).join(" or ");
+  const allowed = statuses.map((one) => one || NO_ANSWER).sort().join(" or ");
   const words = `it is answered ${told}, and should be answered ${allowed}`;
   assert.ok(statuses.includes(status), words);
 }

@@ -38,7 +38,7 @@ export interface Verdict {
   readonly says?: string;
   /** The clause whose failure makes this one fail: fix that first. */
   readonly because?: string;
-  /** If it fails: true if the baseline says that it does. */
+  /** If it fails: true if the file of `--baseline` has it. */
   readonly known?: true;
   /** If it fails: its last requests and answers, without the key. */
   readonly exchange?: string;
