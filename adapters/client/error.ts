@@ -18,8 +18,12 @@ import type { ErrorCode } from "../../core/http/message.ts";
  * const rex = { name: "Rex", categoryId: 1n };
  *
  * // A client of the service, or of what is in its place.
- * function to(fetch: (request: Request) => Response | Promise<Response>, key = "secret"): Client {
- *   return createClient({ baseUrl: "http://localhost/v1", key, fetch, timeout: 500, retries: 0 });
+ * function to(
+ *   fetch: (request: Request) => Response | Promise<Response>,
+ *   options: { key?: string; timeout?: number } = {},
+ * ): Client {
+ *   const usual = { baseUrl: "http://localhost/v1", key: "secret", fetch, retries: 0 };
+ *   return createClient({ ...usual, ...options });
  * }
  *
  * // A client of a service whose storage fails.
@@ -39,7 +43,7 @@ import type { ErrorCode } from "../../core/http/message.ts";
  *
  * const failures: Record<PetStoreErrorCode, () => Promise<unknown>> = {
  *   bad_request: () => to(handle).createPet({ ...rex, name: "" }),
- *   unauthorized: () => to(handle, "wrong").listPets(),
+ *   unauthorized: () => to(handle, { key: "wrong" }).listPets(),
  *   not_found: () => to(handle).getPet(7n),
  *   method_not_allowed: () => changed({ method: "PUT" }).listPets(),
  *   request_timeout: () => changed({ body: new ReadableStream(), duplex: "half" }).createPet(rex),
@@ -52,7 +56,7 @@ import type { ErrorCode } from "../../core/http/message.ts";
  *   internal_error: () => failing(new Error("It is broken")).listPets(),
  *   service_unavailable: () => failing(new StorageError("unavailable", "It is locked")).listPets(),
  *   network_error: () => to(() => Promise.reject(new TypeError("No route"))).listPets(),
- *   timeout: () => to(() => new Promise(() => {})).listPets(),
+ *   timeout: () => to(() => new Promise(() => {}), { timeout: 50 }).listPets(),
  *   http_error: () => to(() => new Response("Bad Gateway", { status: 502 })).listPets(),
  *   invalid_response: () => to(() => Response.json({})).listPets(),
  * };

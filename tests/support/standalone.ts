@@ -20,7 +20,7 @@ import {
 import { commandLine, type FoundRuntime, type Runtime } from "./runtime.ts";
 import { newFolder } from "./temporary_directory.ts";
 import { until } from "./time.ts";
-import { openWire, rawRequest } from "./wire.ts";
+import { answerTo, openWire, rawRequest } from "./wire.ts";
 import { createClient } from "../../adapters/client/mod.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -108,7 +108,7 @@ export function startMain(
 export async function startServe(
   t: TestContext,
   { parallel = false, ...options }: ServerOptions & {
-    /** With several workers. */
+    /** With two workers, which are both open when this resolves. */
     readonly parallel?: boolean;
   } = {},
 ): Promise<RunningServer> {
@@ -116,7 +116,19 @@ export async function startServe(
   const deno = runtime?.command ?? process.execPath;
   const words = [deno, "serve", "--host", "127.0.0.1", "--port", `${port}`]
     .concat(parallel ? "--parallel" : [], taskFlags("start"), SERVE);
-  return await startCommand(t, words, options);
+  if (!parallel) return await startCommand(t, words, options);
+  const env = { ...options.env, DENO_JOBS: "2" };
+  const server = await startCommand(t, words, { ...options, env });
+  // Each new connection may lead to another worker.
+  const livez = rawRequest("GET /livez", ["Connection: close"]);
+  const workers = new Set<string | undefined>();
+  await until("both workers are open", async () => {
+    const { lines } = await answerTo(server.port, livez);
+    // What comes before the last "-" is the worker's own.
+    workers.add(/^x-request-id: (.*)-/m.exec(lines.join("\n"))?.[1]);
+    return workers.size === 2;
+  });
+  return server;
 }
 
 async function startCommand(
