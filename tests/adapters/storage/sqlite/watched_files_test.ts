@@ -5,6 +5,7 @@ import process from "node:process";
 import { after, test } from "node:test";
 import { skipping } from "../../../support/runtime.ts";
 import { runSql } from "../../../support/sqlite.ts";
+import { until } from "../../../support/time.ts";
 import { temporaryFiles } from "../../../support/temporary_directory.ts";
 import { startStorage, type StorageProcess } from "../../../support/process.ts";
 
@@ -53,7 +54,17 @@ for (const suffix of ["-wal", "-shm"]) {
           for (const server of [first, second]) {
             await send(server, "create 3 1");
           }
-          if (isMadeAnew) query(path, "SELECT count(*) FROM pets");
+          if (isMadeAnew) {
+            await until("it is made anew", () => {
+              try {
+                return query(path, "SELECT count(*) FROM pets").length > 0;
+              } catch (error) {
+                // A server saved its log at this moment.
+                assert.match(`${error}`, /disk I\/O error/);
+                return false;
+              }
+            });
+          }
           const problems = [
             await send(first, "ping"),
             await send(second, "ping"),
