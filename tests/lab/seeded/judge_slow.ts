@@ -174,6 +174,9 @@ test("the judge exits with 1 only if more fails than in the baseline", async (t)
     assert.match(again.text, words);
     assert.equal(again.code, code, again.text);
   }
+  writeFileSync(accepted, "");
+  const perfect = await runJudge([...args, "--baseline", accepted]);
+  assert.equal(perfect.code, 0, perfect.text);
   for (const text of [undefined, "{}", "fails: a clause of old"]) {
     if (text !== undefined) writeFileSync(none, text);
     const wrong = await runJudge([...args, "--baseline", none]);
