@@ -99,6 +99,8 @@ function promotable(standby: Cluster): Standby {
 export async function startStandby(primary: Cluster): Promise<Standby> {
   const binaries = await requireBinaries();
   const name = `standby_${randomUUID().replaceAll("-", "_")}`;
+  // Otherwise a checkpoint, as after each change of a setting, removes what standbys still need.
+  await changeSetting(primary, "wal_keep_size", "1GB");
   // A copy requires the same password.
   const { password } = new URL(primary.url("postgres"));
   const standby = await startCluster({
