@@ -16,8 +16,12 @@ export class Connection {
     this.#db = db;
   }
 
-  get isOpen(): boolean {
-    return this.#db.isOpen;
+  /**
+   * True after `lockOthersOut`, until its transaction ends. SQLite ends it by itself if the disk
+   * fails (its document Transaction, "Response To Errors Within A Transaction").
+   */
+  get locksOthersOut(): boolean {
+    return this.#db.isTransaction;
   }
 
   /**

@@ -25,10 +25,9 @@ const IOERR_SHMSIZE = 4874;
  * once there is space, as after a full disk.
  */
 const IOERR_WRITE = 778;
-/** Extended codes whose meaning differs from that of their primary code. */
-const EXTENDED: readonly number[] = [IOERR_SHMSIZE, IOERR_WRITE];
 
 const IS_FULL = "the disk is full";
+/** By primary code, and by extended codes whose meaning differs from that of their primary code. */
 const REASONS: Readonly<Record<number, string>> = {
   3: "SQLite may not access the file",
   7: "memory ran out",
@@ -93,13 +92,11 @@ export function storageFault(
   return storageError(kind, action, `${reason ?? error}`, error);
 }
 
-/**
- * Returns SQLite's primary result code, or an extended one of `EXTENDED`; 0 for any other error.
- */
+/** Returns SQLite's result code, as in `REASONS`; 0 for any other error. */
 function resultCode(error: unknown): number {
   // On Deno 2.9 an error from opening has no code (denoland/deno#28289). This can go if
   // tests/adapters/storage/sqlite/faults_test.ts passes there without it.
   if (`${error}`.includes("unable to open database file")) return CANTOPEN;
   const { errcode = 0 } = Object(error) as { readonly errcode?: number };
-  return EXTENDED.includes(errcode) ? errcode : errcode & 0xff;
+  return errcode in REASONS ? errcode : errcode & 0xff;
 }

@@ -40,13 +40,15 @@ export class SqliteFile {
   #problem: FileProblem | undefined;
   /** True once everything in the log is in the main file. */
   #isLogSaved = false;
-  /** True once a lock keeps other processes from writing with a new log or index. */
-  #areOthersLockedOut = false;
   /** Resolves once all writes have ended. */
   #writes: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
-  /** If this throws, the caller closes `db`; otherwise `close` does. */
+  /**
+   * If this throws, the caller closes `db`; otherwise `close` does.
+   *
+   * @param path of the file itself, not of a link to it: SQLite keeps the others next to it.
+   */
   constructor(path: string, db: DatabaseSync, lockTimeout: number) {
     this.#connection = new Connection(db);
     this.#lockTimeout = lockTimeout;
@@ -103,7 +105,7 @@ export class SqliteFile {
    * have.
    */
   async write<T>(action: string, work: () => T): Promise<T> {
-    // Once is enough: `close` waits for writes, and a problem that closes the file is found below.
+    // Once is enough: `close` waits for writes.
     this.#assertOpen(action);
     const done = this.#attempt(action, () => {
       // While there is no problem, the timer checks often enough.
@@ -118,20 +120,25 @@ export class SqliteFile {
   }
 
   /** Looks for the table of pets, and checks that the files are still those that were opened. */
-  async ping(): Promise<void> {
+  ping(): Promise<void> {
     const action = "reach the storage";
     const probe = "SELECT name FROM sqlite_schema WHERE name = 'pets'";
-    const table = await this.read(action, () => this.prepare(probe).get());
-    if (table === undefined) {
-      throw storageError("unavailable", action, "the table pets is missing");
-    }
-    this.#connection.assertUndamaged(action);
-    this.#assertFilesInPlace(action);
+    return this.read(action, () => {
+      if (this.prepare(probe).get() === undefined) {
+        throw storageError("unavailable", action, "the table pets is missing");
+      }
+      this.#connection.assertUndamaged(action);
+      this.#assertFilesInPlace(action);
+    });
   }
 
   /** Finishes the writes under way and closes the file. */
   close(): Promise<void> {
-    return this.#closing ??= this.#writes.then(() => this.#closeConnection());
+    return this.#closing ??= this.#writes.then(() => {
+      clearInterval(this.#checks);
+      this.#connection.close();
+      this.#files.setOldLogAside();
+    });
   }
 
   #attempt<T>(action: string, attempt: () => T): Promise<T> {
@@ -140,13 +147,17 @@ export class SqliteFile {
   }
 
   #assertOpen(action: string): void {
-    if (this.#closing !== undefined) throw closedError(action);
-    // A problem may have closed it: this throws that problem.
-    if (!this.#connection.isOpen) this.#assertFilesInPlace(action);
+    if (this.#closing === undefined) return;
+    this.#assertNoProblem(action); // It may have closed the file.
+    throw closedError(action);
   }
 
   #assertFilesInPlace(action: string): void {
     this.#checkFiles();
+    this.#assertNoProblem(action);
+  }
+
+  #assertNoProblem(action: string): void {
     if (this.#problem === undefined) return;
     throw storageError("unavailable", action, this.#problem.message);
   }
@@ -162,7 +173,6 @@ export class SqliteFile {
 
   /** Finds out what is wrong with the files. If the log or its index is lost, protects the pets. */
   #checkFiles(): void {
-    if (!this.#connection.isOpen) return; // The problem that closed it stays.
     this.#problem = this.#files.findProblem();
     if (this.#problem?.lost !== undefined) this.#protect(this.#problem.lost);
   }
@@ -177,28 +187,20 @@ export class SqliteFile {
     // If another file is in its place, others may have written to it: their pages would mix with
     // ours.
     const mustSave = !this.#isLogSaved && lost.state() === "missing";
-    if (this.#areOthersLockedOut && !mustSave) return;
+    if (this.#connection.locksOthersOut && !mustSave) return;
     // SQLite saves no log inside a transaction. This ends our own lock too, which is taken again.
     this.#connection.rollBack();
     if (mustSave) this.#isLogSaved = this.#connection.saveLog();
-    this.#areOthersLockedOut = this.#connection.lockOthersOut("file");
-    if (this.#areOthersLockedOut) return;
+    if (this.#connection.lockOthersOut("file")) return;
     switch (this.#files.index.state()) {
       case "in place": // all who have the file open share it
-        this.#areOthersLockedOut = this.#connection.lockOthersOut("writes");
+        this.#connection.lockOthersOut("writes");
         return;
       case "missing": // nobody writes with a new one yet
         return;
       case "replaced": // others write with it, and see no lock of this connection
-        this.#closeConnection();
+        this.close();
     }
-  }
-
-  #closeConnection(): void {
-    if (!this.#connection.isOpen) return; // `#protect` closed it.
-    clearInterval(this.#checks);
-    this.#connection.close();
-    this.#files.setOldLogAside();
   }
 }
 

@@ -33,25 +33,25 @@ export function openSqliteFile(
   lockTimeout: number,
   access: Access,
 ): Promise<SqliteFile> {
+  const file = followLinks(path);
   const open = () => {
-    const file = followLinks(path);
     if (access === "write") createPrivate(file);
-    else if (statSync(path, { throwIfNoEntry: false }) === undefined) {
+    else if (statSync(file, { throwIfNoEntry: false }) === undefined) {
       throw new Error("there is no such file");
     }
     assertOneName(file);
-    if (findMissing(file) !== undefined) assertUnused(path);
-    const db = new DatabaseSync(path);
+    if (findMissing(file) !== undefined) assertUnused(file);
+    const db = new DatabaseSync(file);
     try {
       setUp(db, access);
-      return new SqliteFile(path, db, lockTimeout);
+      return new SqliteFile(file, db, lockTimeout);
     } catch (error) {
       db.close();
       throw error;
     }
   };
   const explain = (error: unknown) =>
-    storageError("unavailable", `open ${path}`, openReason(path, error), error);
+    storageError("unavailable", `open ${path}`, openReason(file, error), error);
   return retryWhileLocked(lockTimeout, open, explain);
 }
 
@@ -72,12 +72,7 @@ function createPrivate(file: string): void {
     // `wx` does not open an existing file: closing it would release the locks that this process has
     // on it (SQLite's document How To Corrupt, "Posix advisory locks canceled").
     closeSync(openSync(file, "wx", 0o600));
-  } catch (error) {
-    // SQLite would follow links that Deno does not check. Others could then read the file, and
-    // nobody would notice if it were replaced.
-    if ((error as Error).name === "NotCapable") throw error;
-    // It exists, or SQLite will fail too.
-  }
+  } catch { /* It exists, or SQLite will fail too. */ }
 }
 
 /**
@@ -104,7 +99,10 @@ function assertOneName(file: string): void {
   }
 }
 
-/** Returns where symbolic links lead, even if no file exists there. SQLite follows as many. */
+/**
+ * Returns where symbolic links lead, even if no file exists there. SQLite follows as many, but Deno
+ * would not check whether it permits what is there.
+ */
 function followLinks(path: string): string {
   let file = path;
   try {
@@ -114,7 +112,7 @@ function followLinks(path: string): string {
       file = resolve(folder, readlinkSync(file));
     }
   } catch { /* It is not a link. */ }
-  return file;
+  return resolve(file);
 }
 
 /**
@@ -122,8 +120,8 @@ function followLinks(path: string): string {
  * index, and what is written to new ones would be lost when it ends (SQLite's document How To
  * Corrupt, "Unlinking or renaming a database file while in use").
  */
-function assertUnused(path: string): void {
-  const db = new DatabaseSync(path);
+function assertUnused(file: string): void {
+  const db = new DatabaseSync(file);
   try {
     db.prepare("PRAGMA locking_mode = EXCLUSIVE").get();
     db.prepare("SELECT count(*) FROM sqlite_schema").get();
@@ -161,6 +159,7 @@ function setUp(db: DatabaseSync, access: Access): void {
   db.prepare("PRAGMA journal_size_limit = 16000000").get();
   // In KiB, enough for the pages of a thousand pets spread over a million.
   db.prepare("PRAGMA cache_size = -16000").run();
+  // From here on the log and its index exist, so that they can be watched.
   db.prepare("BEGIN IMMEDIATE").run();
   // Not with db.exec(), whose errors have no result code on Deno 2.9 (denoland/deno#28289).
   for (const sql of findChanges(db)) db.prepare(sql).run();
@@ -201,9 +200,8 @@ function findChanges(db: DatabaseSync): readonly string[] {
 }
 
 /** Explains why a file cannot be opened. SQLite 3.53 only says "unable to open database file". */
-function openReason(path: string, error: unknown): string {
+function openReason(file: string, error: unknown): string {
   const { name, message } = error as Error; // nothing else is thrown
-  const file = resolve(followLinks(path));
   if (name === "NotCapable") {
     const directory = dirname(file);
     const flags = file.startsWith("/dev/")

@@ -1,8 +1,8 @@
 /** An SQLite file whose tables are copied. */
 
-import { statSync } from "node:fs";
 import type { Access, Transfer, Value } from "../transfer.ts";
 import { openSqliteFile } from "./open.ts";
+import { identify } from "./watched_files.ts";
 
 /** How long to wait for other processes that lock the file, in ms. */
 const LOCK_TIMEOUT = 30_000;
@@ -13,11 +13,10 @@ export async function sqliteTransfer(
   access: Access,
 ): Promise<Transfer> {
   const file = await openSqliteFile(path, LOCK_TIMEOUT, access);
-  const { dev, ino } = statSync(path, { bigint: true });
   const run = (sql: string, values: readonly Value[] = []) =>
     file.prepare(sql).all(...values) as unknown as readonly unknown[][];
   return {
-    identity: `file ${dev}:${ino}`,
+    identity: `file ${identify(path)}`,
 
     read: ({ plural }, ...query) =>
       file.read(`read ${plural}`, () => run(...query)),

@@ -3,7 +3,7 @@
  * log (`-wal`), and the index of the log (`-shm`), through which processes lock the file.
  */
 
-import { existsSync, realpathSync, renameSync, statSync } from "node:fs";
+import { existsSync, renameSync, statSync } from "node:fs";
 
 /** The pause between two checks, in ms. */
 export const CHECK_INTERVAL = 100;
@@ -34,11 +34,9 @@ export class WatchedFiles {
   #lost: WatchedFile | undefined;
 
   constructor(path: string) {
-    // SQLite keeps the others next to the target of a symbolic link.
-    const file = realpathSync(path);
-    this.#main = new WatchedFile(file);
-    this.#log = new WatchedFile(`${file}-wal`);
-    this.index = new WatchedFile(`${file}-shm`);
+    this.#main = new WatchedFile(path);
+    this.#log = new WatchedFile(`${path}-wal`);
+    this.index = new WatchedFile(`${path}-shm`);
   }
 
   /**
@@ -107,7 +105,7 @@ export class WatchedFile {
 }
 
 /** Identifies the file at a path; `undefined` if it is missing or cannot be reached. */
-function identify(path: string): string | undefined {
+export function identify(path: string): string | undefined {
   try {
     const { dev, ino } = statSync(path, { bigint: true });
     return `${dev}:${ino}`;
