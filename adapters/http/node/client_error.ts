@@ -9,7 +9,7 @@ import { Refusal } from "../../../core/http/refusal.ts";
 import { currentResponse } from "./pipeline.ts";
 import { LINGER } from "./unread_body.ts";
 
-export const badRequest: Refusal = new Refusal(
+const badRequest = new Refusal(
   "bad_request",
   "Cannot read the request: it is not well-formed HTTP",
 );

@@ -4,12 +4,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Handler, isHandler } from "../../../core/http/fetch_handler.ts";
 import type { Answer } from "../../../core/http/message.ts";
 import { internalError } from "../../../core/http/refusal.ts";
+import { malformedHost, malformedTarget } from "../../../core/http/target.ts";
 import { checkFunction, checkNames } from "../../../core/options.ts";
 import { report } from "../../../core/report.ts";
 import { requestUrl, STAND_IN_HOST } from "../request_url.ts";
 import type { ServeOptions } from "../server.ts";
 import { readBody } from "./body.ts";
-import { badRequest } from "./client_error.ts";
 import { type Exchange, findField } from "./exchange.ts";
 import { queueResponse } from "./pipeline.ts";
 import { send } from "./send.ts";
@@ -43,10 +43,9 @@ export function createListener(
     // The service refuses a malformed Host before it parses the URL.
     const authority = host ?? STAND_IN_HOST;
     const url = requestUrl(scheme, authority, String(originalUrl));
+    if (url === undefined) return malformedTarget;
     // An HTTP/1.1 request without Host must be refused (RFC 9112 §3.2).
-    if (url === undefined || (host === null && req.httpVersion === "1.1")) {
-      return badRequest;
-    }
+    if (host === null && req.httpVersion === "1.1") return malformedHost;
     const request = { method: String(method), url, headers: { get } };
     return await answer(
       request,
@@ -64,8 +63,8 @@ export function createListener(
       else {
         // Node 26 keeps the status text of the response that it could not send (`writeHead`,
         // lib/_http_server.js). Can go if tests/adapters/http/node/send_test.ts passes without it.
-        const statusText = "Internal Server Error";
-        await send(internalError, exchange, statusText);
+        exchange.res.statusMessage &&= "";
+        await send(internalError, exchange);
       }
       // Not worth reporting: an AbortError because the client went away.
       const isDeparture = exchange.req.socket.destroyed &&

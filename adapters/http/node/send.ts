@@ -18,14 +18,8 @@ type Written = Promise<void> | undefined;
  * Writes an answer: at once if its body is complete, otherwise chunk by chunk, as fast as the
  * client reads. Rejects if the stream fails; may also throw. Cancels a stream if the client goes
  * away, and for HEAD.
- *
- * @param statusText replaces that of an earlier answer that could not be sent.
  */
-export function send(
-  answer: Answer,
-  exchange: Exchange,
-  statusText?: string,
-): Written {
+export function send(answer: Answer, exchange: Exchange): Written {
   const { status, body } = answer;
   if (
     body !== null && typeof body !== "string" && !(body instanceof Uint8Array)
@@ -37,7 +31,7 @@ export function send(
   // For HEAD, an answer without a body states the length itself.
   const isLengthKnown = !isBodiless && (!isHead || body !== null);
   const length = isLengthKnown ? Buffer.byteLength(body ?? "") : undefined;
-  writeHead(answer, exchange, length, statusText);
+  writeHead(answer, exchange, length);
   return endResponse(exchange, isBodiless || isHead ? null : body);
 }
 
@@ -72,7 +66,9 @@ async function pump(
   let wake = (): void => {};
   let cancelled: Promise<void> | undefined;
   const onGone = (): void => {
-    cancelled ??= reader.cancel(clientGone());
+    cancelled ??= reader.cancel(
+      new DOMException("The client closed the connection", "AbortError"),
+    );
     cancelled.catch(() => {}); // if the read under way fails too, its error is thrown
     wake();
   };
@@ -99,16 +95,10 @@ async function pump(
   }
 }
 
-/** Makes the reason with which a stream is cancelled if the client goes away. */
-function clientGone(): DOMException {
-  return new DOMException("The client closed the connection", "AbortError");
-}
-
 function writeHead(
   { status, headers }: Answer,
   exchange: Exchange,
   length?: number,
-  statusText?: string,
 ): void {
   const { req, res } = exchange;
   const dropsLength = length !== undefined || status === 204; // which has none
@@ -128,7 +118,7 @@ function writeHead(
     if (req.stream === undefined) fields.push("connection", "close");
   }
   if (length !== undefined) fields.push("content-length", String(length));
-  res.writeHead(status, statusText, fields);
+  res.writeHead(status, fields);
 }
 
 /** Tells whether the connection must be closed after a response. */

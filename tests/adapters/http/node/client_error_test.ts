@@ -23,7 +23,9 @@ import { rawRequest } from "../../../support/wire.ts";
 
 const CHUNKED = rawRequest("POST /", ["Transfer-Encoding: chunked"]);
 
-const MALFORMED = "it is not well-formed HTTP";
+const NO_HOST =
+  "the Host header must be a host name or address, with or without a port";
+const NO_TARGET = "its target must be a path or an http address";
 const LATE = "it did not arrive in time";
 /** What a client sends, and why that is refused. */
 const REFUSED: readonly (readonly [
@@ -33,8 +35,8 @@ const REFUSED: readonly (readonly [
   reason: string,
   options?: NodeServeOptions,
 ])[] = [
-  ["no Host", GET.replace("Host: a\r\n", ""), "bad_request", MALFORMED],
-  ["no URL", rawRequest("GET http://["), "bad_request", MALFORMED],
+  ["no Host", GET.replace("Host: a\r\n", ""), "bad_request", NO_HOST],
+  ["no URL", rawRequest("GET http://["), "bad_request", NO_TARGET],
   [
     "a header of 20 KB",
     rawRequest("GET /", [`X: ${"a".repeat(20_000)}`]),
