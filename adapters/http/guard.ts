@@ -13,11 +13,18 @@ import type { FetchFunction } from "./server.ts";
  * cannot be sent, the client gets a `500`, and `onError` the cause. `handle` gets a URL that parses
  * and has the path of the request target; it never gets CONNECT. A handler made by `createHandler`
  * does all this itself, so its `answer` is called instead, with the connection.
+ *
+ * @throws {TypeError} if `handle` is not a function.
  */
 export function guard(
   handle: FetchFunction,
   onError: (error: unknown) => void,
 ): (request: Request, connection: unknown) => Promise<Response> {
+  if (typeof handle !== "function") {
+    throw new TypeError(
+      `Cannot serve this ${typeof handle}: serve takes a fetch function, such as createHandler(…) returns`,
+    );
+  }
   if (isHandler(handle)) {
     const { answer } = handle;
     return (request, connection) => respond(answer, request, connection);

@@ -73,14 +73,6 @@ export function readServeOptions(
   return { port, hostname, onError };
 }
 
-/** @throws {TypeError} if `handle` is not a function. */
-export function checkHandle(handle: unknown): void {
-  if (typeof handle === "function") return;
-  throw new TypeError(
-    `Cannot serve this ${typeof handle}: serve takes a fetch function, such as createHandler(…) returns`,
-  );
-}
-
 /** Makes the {@linkcode Server} of an address; calls `close` at most once. */
 export function listening(
   { hostname, port }: Pick<Server, "hostname" | "port">,

@@ -24,9 +24,7 @@ export function toOpenApi30(document: JsonObject): JsonObject {
 
 function convert(value: Value): Value {
   if (Array.isArray(value)) return value.map(convert) as Value;
-  if (typeof value !== "object" || value === null || "rawJSON" in value) {
-    return value;
-  }
+  if (typeof value !== "object" || value === null) return value;
   const { $ref, examples, ...others } = value as JsonObject;
   const members = Object.fromEntries(
     Object.entries(others).map(([name, member]) => [

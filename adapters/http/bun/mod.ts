@@ -7,7 +7,6 @@
 import { checkIntegers } from "../../../core/options.ts";
 import { failed, guard } from "../guard.ts";
 import {
-  checkHandle,
   type FetchFunction,
   listenError,
   listening,
@@ -56,13 +55,13 @@ export async function serve(
   handle: FetchFunction,
   options: BunServeOptions = {},
 ): Promise<Server> {
-  checkHandle(handle);
   const { port, hostname, onError } = readServeOptions(
     options,
     "maxRequestBodySize",
   );
   const { maxRequestBodySize = 1_048_576 } = options;
   checkIntegers({ maxRequestBodySize }, 1);
+  const fetch = guard(handle, onError);
   const { Bun } = globalThis as unknown as {
     readonly Bun: {
       serve(options: object): BunServer & Pick<Server, "hostname" | "port">;
@@ -83,7 +82,7 @@ export async function serve(
       // (oven-sh/bun#1443). Can go if tests/adapters/http/fetch_server_test.ts passes on Bun
       // without it.
       reusePort: false,
-      fetch: guard(handle, onError),
+      fetch,
       // For a response that cannot be sent, such as one whose body was already read.
       error: (error: unknown) => failed(error, onError),
     });

@@ -9,7 +9,6 @@ import { shuttingDown } from "../../../core/http/refusal.ts";
 import { report } from "../../../core/report.ts";
 import { failed, guard } from "../guard.ts";
 import {
-  checkHandle,
   type FetchFunction,
   listenError,
   listening,
@@ -49,7 +48,6 @@ export async function serve(
   handle: FetchFunction,
   options: ServeOptions = {},
 ): Promise<Server> {
-  checkHandle(handle);
   const { port, hostname, onError } = readServeOptions(options);
   const answer = guard(handle, onError);
   // The number of unanswered requests that may have a body: `shutdown()` would cut the body off
