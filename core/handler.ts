@@ -21,6 +21,7 @@ import {
   type ServiceOptions,
 } from "./service.ts";
 import { traceLayer } from "./trace.ts";
+
 /** Settings of {@linkcode createHandler}, where an example shows them. */
 export interface HandlerOptions {
   /** Keeps the pets. */

@@ -81,6 +81,12 @@ export interface FoundKey {
   readonly validFor?: number;
 }
 
+interface RememberedKey extends Pick<FoundKey, "result"> {
+  readonly digest: string;
+  /** By the clock `now`, in ms. */
+  readonly until: number;
+}
+
 /**
  * Makes {@linkcode ApiKeys} that look up keys by their SHA-256 digests, unless `canBeKey` returns
  * false.
@@ -97,14 +103,7 @@ export function rememberKeys(
     readonly now?: () => number;
   },
 ): ApiKeys & { forget(): void } {
-  let seen = new Map<
-    string,
-    {
-      readonly result: FoundKey["result"];
-      readonly digest: string;
-      readonly until: number;
-    }
-  >();
+  let seen = new Map<string, RememberedKey>();
   return {
     async verify(key) {
       const known = seen.get(key);

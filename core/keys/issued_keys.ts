@@ -142,28 +142,23 @@ function useRecorder(
   storage: ApiKeyStorage,
   onError: (error: unknown) => void,
 ) {
-  /** The start of the day, in ms, and the ids of the keys that were used since. */
-  let today = 0;
-  let noted = new Set<number>();
-  let hasFailed = false;
+  /** By id of a key, the start of the last day that was noted, in ms. */
+  const noted = new Map<number, number>();
+  /** The day of the last failure, which is reported once. */
+  let failed = 0;
   let noting: Promise<unknown> = Promise.resolve();
   return ({ id, lastUsed }: ApiKeyRecord): void => {
     const now = Date.now();
     const day = now - now % DAY;
-    if (day !== today) {
-      today = day;
-      noted = new Set();
-      hasFailed = false;
-    }
-    if (noted.has(id) || Number(lastUsed ?? 0) >= day) return;
-    noted.add(id);
+    if (noted.get(id) === day || Number(lastUsed ?? 0) >= day) return;
+    noted.set(id, day);
     // In another task, so that the request is answered first: a commit of SQLite blocks.
     noting = noting.then(() => new Promise((resolve) => setTimeout(resolve)))
       .then(() => storage.markUsed?.(id, new Date(day)))
       .catch((error) => {
-        if (day === today) noted.delete(id); // so that the next look-up tries again
-        if (!hasFailed) report(() => onError(error));
-        hasFailed = true;
+        noted.delete(id); // so that the next look-up tries again
+        if (failed !== day) report(() => onError(error));
+        failed = day;
       });
   };
 }

@@ -118,14 +118,11 @@ function describeResponses(
 ): JsonObject {
   const own = description.responses as Readonly<Record<string, JsonObject>>;
   const others = errors.filter((code) => !(ERROR_STATUS[code] in own));
-  const all = {
-    ...own,
-    ...sharedErrors([...others, "method_not_allowed"], limits),
-  } as Readonly<Record<string, JsonObject>>;
+  const shared = sharedErrors([...others, "method_not_allowed"], limits);
   const ofAll = headerRefs(["X-Request-Id"]);
   const counted = isPublic ? {} : headerRefs(["RateLimit", "RateLimit-Policy"]);
   return Object.fromEntries(
-    Object.entries(all).map(([status, response]) => {
+    Object.entries({ ...own, ...shared }).map(([status, response]) => {
       const added = status === "405"
         ? ofAll
         : { ...headers, ...counted, ...ofAll };

@@ -5,8 +5,12 @@
 
 import type { JsonObject } from "./schemas.ts";
 
+// Firefox before 135 and Safari before 18.4 have no `JSON.rawJSON`; there the number is rounded.
+const { rawJSON = Number } = JSON as unknown as {
+  readonly rawJSON?: (text: string) => JsonObject | number;
+};
 /** An integer that `JSON.parse` rounds. `JSON.stringify` writes this object as the number. */
-const BIG = rawNumber("9007199254740993");
+const BIG = rawJSON("9007199254740993");
 
 // The first example is one that every tool shows unchanged.
 const newRex: JsonObject = { name: "Rex", categoryId: 1 };
@@ -35,13 +39,3 @@ export const petsExamples: JsonObject = {
     none: { summary: "No pet matches", value: [] },
   },
 };
-
-/**
- * Rounds the number where `JSON.rawJSON` is missing: in Firefox before 135 and Safari before 18.4.
- */
-function rawNumber(text: string): JsonObject[string] {
-  const { rawJSON = Number } = JSON as unknown as {
-    readonly rawJSON?: (text: string) => JsonObject | number;
-  };
-  return rawJSON(text);
-}

@@ -81,7 +81,7 @@ export function refused(
 export function sharedErrors(
   codes: readonly ErrorCode[],
   { maxBodyBytes, bodyTimeout }: BodyLimits,
-): JsonObject {
+): Readonly<Record<string, JsonObject>> {
   const shared: Partial<Record<ErrorCode, JsonObject>> = {
     unauthorized: refused(
       "The API key is missing or invalid.",
