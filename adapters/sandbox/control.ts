@@ -3,11 +3,14 @@
 import { notJson, readText } from "../../core/http/body.ts";
 import {
   type Answer,
-  type Fields,
   jsonAnswer,
+  type ReadBody,
   type Service,
   type ServiceRequest,
 } from "../../core/http/message.ts";
+import { Refusal } from "../../core/http/refusal.ts";
+import { createRouter } from "../../core/http/router.ts";
+import { parseTarget } from "../../core/http/target.ts";
 import { parseWithInt64 } from "../../core/json.ts";
 import type { Store } from "./store.ts";
 
@@ -18,88 +21,82 @@ export const MAX_BYTES: number = 16 * 1024 * 1024;
 
 const LOOPBACK = /^(?:(?:.*\.)?localhost|127\.[\d.]+|\[::1\])$/;
 
-/**
- * Makes the service of one path. `hosts` lists the names by which it can be reached, besides
- * loopback.
- */
+type Act = (request: ServiceRequest, readBody: ReadBody) => Promise<Answer>;
+
+/** Makes the service. `hosts` lists the names by which it can be reached, besides loopback. */
 export function createControl(
   store: Store,
-  path: string,
   hosts: readonly string[],
 ): Service {
   const { journal } = store;
-  /**
-   * What each method of each path does, with the body if it has a parameter. Its result, if any, is
-   * sent as JSON.
-   */
-  const actions: Readonly<
-    Record<string, Readonly<Record<string, (body: unknown) => unknown>>>
-  > = {
-    [CONTROL]: {
-      GET: () => ({
+  const routes = ([
+    [
+      "GET",
+      "",
+      call(() => ({
         pets: store.pets,
         faults: store.faults,
         requests: journal.list().length,
-      }),
-    },
-    [`${CONTROL}/reset`]: { POST: () => store.reset() },
-    [`${CONTROL}/pets`]: { PUT: (body) => store.seed(body) },
-    [`${CONTROL}/faults`]: {
-      GET: () => store.faults,
-      POST: (body) => store.add(body),
-      DELETE: () => store.removeFaults(),
-    },
-    [`${CONTROL}/requests`]: {
-      GET: () => journal.list(),
-      DELETE: () => journal.clear(),
-    },
-  };
+      })),
+    ],
+    ["POST", "/reset", call(store.reset)],
+    ["PUT", "/pets", callWithBody(store.seed)],
+    ["GET", "/faults", call(() => store.faults)],
+    ["POST", "/faults", callWithBody(store.add)],
+    ["DELETE", "/faults", call(store.removeFaults)],
+    ["GET", "/requests", call(() => journal.list())],
+    ["DELETE", "/requests", call(() => journal.clear())],
+  ] as const).map(([method, path, act]) => ({
+    method,
+    path: CONTROL + path,
+    act,
+  }));
+  const find = createRouter(routes);
+  const paths = [...new Set(routes.map(({ path }) => path))].join(", ");
+  const notFound = new Refusal(
+    "not_found",
+    `Cannot find this path: the paths are ${paths}`,
+  );
 
   return async (request, _connection, readBody) => {
-    const { method } = request;
-    const reason = whyForeign(request, hosts);
-    if (reason !== undefined) return refuse(403, "forbidden", reason);
-    const methods = Object.hasOwn(actions, path) ? actions[path] : undefined;
-    if (methods === undefined) {
-      return refuse(
-        404,
-        "not_found",
-        `Cannot find this path: the paths are ${
-          Object.keys(actions).join(", ")
-        }`,
-      );
+    const message = whyForeign(request, hosts);
+    if (message !== undefined) {
+      const error = { code: "forbidden", message, status: 403 };
+      return jsonAnswer(403, JSON.stringify(error));
     }
-    const act = Object.hasOwn(methods, method) ? methods[method] : undefined;
-    if (act === undefined) {
-      const allow = Object.keys(methods).join(", ");
-      return refuse(
-        405,
-        "method_not_allowed",
-        `Method not allowed on ${path}; allowed: ${allow}`,
-        { allow },
-      );
-    }
+    const target = parseTarget(request);
+    if (target instanceof Refusal) return target;
+    const found = find(request.method, target.path) ?? notFound;
+    return "status" in found ? found : await found.route.act(request, readBody);
+  };
+}
+
+/** Answers with the result as JSON, or with 204 if there is none. */
+function call(action: () => unknown): Act {
+  return async () => {
+    const result = action();
+    return result === undefined
+      ? { status: 204, headers: {}, body: null }
+      : jsonAnswer(200, JSON.stringify(result));
+  };
+}
+
+/** Passes the parsed body to an action, which throws if that is wrong. */
+function callWithBody(action: (body: unknown) => void): Act {
+  return async (request, readBody) => {
+    const limits = { maxBodyBytes: MAX_BYTES, bodyTimeout: 10_000 };
+    const text = await readText(request, limits, readBody);
+    if (typeof text !== "string") return text;
     let body: unknown;
-    if (act.length > 0) {
-      const text = await readText(
-        request,
-        { maxBodyBytes: MAX_BYTES, bodyTimeout: 10_000 },
-        readBody,
-      );
-      if (typeof text !== "string") return text;
-      try {
-        body = parseWithInt64(text, "categoryId", "id");
-      } catch {
-        return notJson;
-      }
+    try {
+      body = parseWithInt64(text, "categoryId", "id");
+    } catch {
+      return notJson;
     }
     try {
-      const result = act(body);
-      return result === undefined
-        ? { status: 204, headers: {}, body: null }
-        : jsonAnswer(200, JSON.stringify(result));
+      return await call(() => action(body))(request, readBody);
     } catch (cause) {
-      return refuse(400, "bad_request", (cause as Error).message); // the checks throw errors
+      return new Refusal("bad_request", (cause as Error).message);
     }
   };
 }
@@ -124,13 +121,4 @@ function whyForeign(
     (headers.get("origin") ?? `http://${host}`) !== `http://${host}` ||
     headers.get("sec-fetch-site") === "cross-site";
   return isForeign ? "Cannot serve a web page of another origin" : undefined;
-}
-
-function refuse(
-  status: number,
-  code: string,
-  message: string,
-  fields?: Fields,
-): Answer {
-  return jsonAnswer(status, JSON.stringify({ code, message, status }), fields);
 }

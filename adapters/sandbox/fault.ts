@@ -82,14 +82,17 @@ const ERROR_FIELDS: Readonly<Partial<Record<ErrorCode, Fields>>> = {
 /** The methods that a client or a gateway may send. */
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /** The operations at their paths, with the header fields of all their answers. */
-const ROUTES = operations.map(({ method, path, fields }) => ({
+const ROUTES = operations.map(({ method, path, fields = () => ({}) }) => ({
   method,
   path: `/v1${path}`,
-  fields: fields?.(parseBaseUrl("/v1")),
+  fields: fields(parseBaseUrl("/v1")),
 }));
 const findRoute = createRouter(ROUTES);
-/** The paths of the service, as templates. */
-const PATHS = [...new Set(ROUTES.map(({ path }) => path))];
+const PATHS = new Set(ROUTES.map(({ path }) => path));
+const CODES = new Map(
+  (Object.keys(ERROR_STATUS) as ErrorCode[])
+    .map((code) => [ERROR_STATUS[code], code]),
+);
 
 const text = v.string("must be a string");
 
@@ -105,10 +108,12 @@ function integer(least: number, most: number = Number.MAX_SAFE_INTEGER) {
 
 /** An object that may have these members and no others. */
 function members<Entries extends v.ObjectEntries>(entries: Entries) {
-  return v.strictObject(entries, ({ path, expected }) => {
-    if (path === undefined) return "must be a JSON object";
-    return expected === "never" ? "is unknown" : "is required";
-  });
+  return v.partial(
+    v.strictObject(
+      entries,
+      ({ path }) => path === undefined ? "must be a JSON object" : "is unknown",
+    ),
+  );
 }
 
 const fieldsSchema = v.pipe(
@@ -126,9 +131,9 @@ const fieldsSchema = v.pipe(
 
 const answerSchema = v.pipe(
   members({
-    status: v.optional(integer(200, 599)),
-    headers: v.optional(fieldsSchema),
-    body: v.optional(text),
+    status: integer(200, 599),
+    headers: fieldsSchema,
+    body: text,
   }),
   v.check(
     ({ status, headers, body }) =>
@@ -146,18 +151,18 @@ const answerSchema = v.pipe(
 );
 
 const faultSchema = v.pipe(
-  v.partial(members({
-    when: v.partial(members({
+  members({
+    when: members({
       method: v.picklist(METHODS, `must be one of ${METHODS.join(", ")}`),
       path: v.pipe(
         text,
         v.regex(/^[^?#]*$/, "must have no query"),
         v.check(
-          (path) => PATHS.some((served) => matches(served, path)),
-          `must fit one of ${PATHS.join(", ")}`,
+          (path) => routeOf(path) !== undefined,
+          `must fit one of ${[...PATHS].join(", ")}`,
         ),
       ),
-    })),
+    }),
     times: v.union(
       [integer(1), v.literal("always")],
       'must be an integer of at least 1, or "always"',
@@ -168,7 +173,7 @@ const faultSchema = v.pipe(
     lose: v.literal(true, "must be true"),
     cut: integer(0),
     drip: integer(1),
-  })),
+  }),
   v.check(
     ({ delay, answer, lose, cut, drip }) => {
       const { length } = [answer, lose, cut, drip].filter((kind) =>
@@ -187,8 +192,7 @@ const faultSchema = v.pipe(
 /**
  * @throws {TypeError} if one is wrong. The message names it, a wrong member, and the reason.
  */
-export function checkFaults(input: unknown): readonly Fault[] {
-  const faults: readonly unknown[] = Array.isArray(input) ? input : [input];
+export function checkFaults(faults: readonly unknown[]): readonly Fault[] {
   return faults.map((fault, i) => {
     const check = v.safeParse(faultSchema, fault, { abortEarly: true });
     if (check.success) return check.output as Fault; // a member that is undefined counts as missing
@@ -202,37 +206,30 @@ export function checkFaults(input: unknown): readonly Fault[] {
 
 /** The code of an error in the contract. */
 export function codeOf(status: number): ErrorCode | undefined {
-  return (Object.keys(ERROR_STATUS) as ErrorCode[]).find((code) =>
-    ERROR_STATUS[code] === status
-  );
+  return CODES.get(status);
+}
+
+/** The route of a path or template; each has `GET`. */
+function routeOf(path: string) {
+  return findRoute("GET", path)?.route;
+}
+
+/** Tells whether a path is this one, or fits this template. */
+export function matches(wanted: string, path: string): boolean {
+  return wanted === path ||
+    wanted.endsWith("}") && routeOf(wanted) === routeOf(path);
 }
 
 /**
- * Tells whether a path matches a path or template, whose parameter matches one non-empty segment. A
- * path that the service has without a parameter matches no template, as in the router.
- */
-export function matches(template: string, path: string): boolean {
-  if (PATHS.includes(path)) return template === path;
-  const segments = path.split("/");
-  const parts = template.split("/");
-  return parts.length === segments.length &&
-    parts.every((part, i) =>
-      part === segments[i] || /^\{.*\}$/.test(part) && segments[i] !== ""
-    );
-}
-
-/**
- * Makes the answer of a fault to a request with this method and path, without the header fields
- * that the fault sets. If the request was carried out, it has no `Retry-After`.
+ * Makes the answer of a fault to a request, without the header fields that the fault sets;
+ * `undefined` if it sends the true answer, or none. If the request is carried out, it has no
+ * `Retry-After`.
  */
 export function madeAnswer(
-  { status, body }: {
-    readonly status: number;
-    readonly body?: string | undefined;
-  },
-  [method, path]: readonly [method: string, path: string],
-  work = false,
-): Answer {
+  { answer: { status, body } = {}, work }: Fault,
+  { method, path }: { readonly method: string; readonly path: string },
+): Answer | undefined {
+  if (status === undefined) return undefined;
   const code = codeOf(status);
   if (body !== undefined || code === undefined) {
     // Bytes, because a Response would add a Content-Type to text.
@@ -242,17 +239,11 @@ export function madeAnswer(
   const message = `The sandbox was told to answer ${status}: ${
     work ? "the request was carried out first" : "nothing was changed"
   }`;
-  const { body: json, headers } = new Refusal(
-    code,
-    message,
-    ERROR_FIELDS[code],
-  );
-  const { "retry-after": _, ...others } = headers;
+  const { "retry-after": again, ...others } = ERROR_FIELDS[code] ?? {};
   const found = status === 405 ? undefined : findRoute(method, path);
-  const fields = found && "parameter" in found ? found.route.fields : {};
-  return {
-    status,
-    headers: { ...work ? others : headers, ...fields },
-    body: json,
-  };
+  return new Refusal(code, message, {
+    ...others,
+    ...again && !work && { "retry-after": again },
+    ...found && "parameter" in found && found.route.fields,
+  });
 }

@@ -41,23 +41,11 @@ export class Journal {
   #entries = new Map<Entry, number>();
   #length = 0;
 
-  /** Begins an entry; `fields` are the header's names and values. */
-  begin(
-    method: string,
-    target: string,
-    fields: Iterable<readonly [string, string]>,
-  ): Entry {
-    const values = Map.groupBy(fields, ([name]) => name.toLowerCase());
-    const headers = Object.fromEntries(
-      [...values].map((
-        [name, all],
-      ) => [name, all.map(([, value]) => value).join(", ")]),
-    );
+  /** Begins the entry of a request that has arrived. */
+  begin(request: Pick<Entry, "method" | "target" | "headers">): Entry {
     const entry: Entry = {
       time: Date.now(),
-      method,
-      target,
-      headers,
+      ...request,
       body: null,
       status: null,
       open: true,

@@ -8,10 +8,13 @@
 
 import { toResponse } from "../../core/http/message.ts";
 import { webBody } from "../../core/http/fetch_handler.ts";
-import { checkIntegers, checkNames } from "../../core/options.ts";
 import type { Fault } from "./fault.ts";
 import type { RecordedRequest } from "./journal.ts";
-import { checkHosts, serveStore } from "./serve.ts";
+import {
+  type SandboxServeOptions,
+  type SandboxServer,
+  serveStore,
+} from "./serve.ts";
 import { createStore, type SandboxOptions } from "./store.ts";
 
 export type { Fields } from "../../core/http/message.ts";
@@ -19,32 +22,8 @@ export type { NewPet, PetStatus } from "../../core/pets/pet.ts";
 export type { Fault, FaultAnswer } from "./fault.ts";
 export type { RecordedRequest } from "./journal.ts";
 export type { SeedPet } from "./seed.ts";
+export type { SandboxServeOptions, SandboxServer } from "./serve.ts";
 export type { SandboxOptions } from "./store.ts";
-
-/** Where a sandbox listens. */
-export interface SandboxServeOptions {
-  /** TCP port, 0 to 65535; 0, the default, picks a free one. */
-  readonly port?: number;
-  /** Address to listen on. Default: `127.0.0.1`. */
-  readonly hostname?: string;
-  /**
-   * Other names by which it is reached, such as in a container network. The first is used in `url`
-   * and `control`.
-   */
-  readonly names?: readonly string[];
-}
-
-/** A sandbox that listens. */
-export interface SandboxServer {
-  /** The base address of the service, such as `http://127.0.0.1:49152/v1`. */
-  readonly url: string;
-  /** The API key. */
-  readonly key: string;
-  /** The control address, such as `http://127.0.0.1:49152/sandbox`. */
-  readonly control: string;
-  /** Closes the port and every connection, whether idle or not. */
-  close(): Promise<void>;
-}
 
 /** A pet store to test against. */
 export interface Sandbox {
@@ -121,14 +100,14 @@ export function sandbox(options: SandboxOptions = {}): Sandbox {
   async function handle(request: Request): Promise<Response> {
     const { method, url, headers, signal } = request;
     signal.throwIfAborted();
-    const { pathname: path, search } = new URL(url);
-    const entry = store.journal.begin(method, path + search, headers);
-    const answer = await store.answer(request, {
-      entry,
-      path,
-      signal,
-      readBody: webBody(request),
+    const { pathname, search } = new URL(url);
+    const entry = store.journal.begin({
+      method,
+      target: pathname + search,
+      headers: Object.fromEntries(headers),
     });
+    const readBody = webBody(request);
+    const answer = await store.answer(request, { entry, signal, readBody });
     signal.throwIfAborted();
     if (answer === undefined) throw new TypeError("fetch failed"); // as undici's
     return toResponse(answer, method);
@@ -145,13 +124,6 @@ export function sandbox(options: SandboxOptions = {}): Sandbox {
     },
     add,
     reset,
-    async serve(options = {}) {
-      checkNames(options, ["port", "hostname", "names"], "serve");
-      const { port = 0, hostname = "127.0.0.1", names = [] } = options;
-      checkIntegers({ port }, 0, 65_535);
-      checkHosts(names);
-      const server = await serveStore(store, { port, hostname, names });
-      return { key, ...server };
-    },
+    serve: async (options = {}) => await serveStore(store, options),
   };
 }

@@ -1,25 +1,23 @@
-/** The pets that a sandbox starts with, and their ids. */
+/** The pets that a sandbox starts with, and where it keeps them. */
 
 import { Refusal } from "../../core/http/refusal.ts";
 import { INT64_MAX, INT64_MIN, isInt64 } from "../../core/json.ts";
 import { parseNewPet } from "../../core/pets/new_pet.ts";
+import { rowsToRead, toPage } from "../../core/pets/page.ts";
 import {
-  type CheckedPet,
   type NewPet,
+  type Pet,
   PET_STATUSES,
-  type PetId,
   petId,
 } from "../../core/pets/pet.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
+import { DEFAULT_RETENTION, storageError } from "../storage/pet_database.ts";
 
 /** A pet that a sandbox starts with. */
 export interface SeedPet extends NewPet {
   /** Greater than that of the pet before, at most 2⁶³ − 1. Default: the next; the first is 1. */
   readonly id?: bigint;
 }
-
-/** A pet of a seed that has been checked, with its id filled in. */
-export type CheckedSeedPet = CheckedPet & { readonly id: PetId };
 
 /**
  * Names that clients get wrong: other scripts, accents as one and as two code points, quotes, the
@@ -48,7 +46,7 @@ const CATEGORIES = [1n, 0n, -1n, EXACT + 1n, -EXACT - 1n, INT64_MAX, INT64_MIN];
  * @throws {TypeError} if it is neither, there are more than `maxPets`, or a pet is wrong. The
  * message names the pet and the member.
  */
-export function makeSeed(seed: unknown, maxPets: number): CheckedSeedPet[] {
+export function makeSeed(seed: unknown, maxPets: number): Pet[] {
   const isArray = Array.isArray(seed);
   const length = isArray ? seed.length : seed;
   if (
@@ -81,38 +79,38 @@ export function makeSeed(seed: unknown, maxPets: number): CheckedSeedPet[] {
 }
 
 /**
- * Adds the pets of a seed to an empty storage in memory, whose own ids are 1, 2, 3 and so on, and
- * returns it with the ids of the seed instead. Later ids continue after the last.
+ * Keeps pets in an array, which may already have some, with any ascending ids. It is full at
+ * `maxPets`, or if no int64 is left for an id.
  */
-export function withSeed(
-  storage: PetStorage,
-  seed: readonly CheckedSeedPet[],
-): PetStorage {
-  for (const pet of seed) storage.create(pet); // adds it at once
-  const last = seed.at(-1)?.id ?? 0n;
-  const skipped = last - BigInt(seed.length);
-  const toId = (own: PetId): PetId =>
-    seed[Number(own) - 1]?.id ?? petId(own + skipped);
-  /** The storage's own id of the last pet up to this id; 0 or less if it has none. */
-  const toOwn = (id: bigint): bigint =>
-    skipped === 0n || id >= last // a search among 100,000 pets takes 3 ms
-      ? id - skipped
-      : BigInt(seed.findLastIndex((pet) => pet.id <= id) + 1);
-  const list: PetStorage["list"] = async ({ after = 0n, ...request }) => {
-    const page = await storage.list({ ...request, after: toOwn(after) });
-    const pets = page.pets.map((pet) => ({ ...pet, id: toId(pet.id) }));
-    return page.last === undefined ? { pets } : { pets, last: toId(page.last) };
+export function arrayStorage(pets: Pet[], maxPets: number): PetStorage {
+  const byKey = new Map<string, Pet>();
+  const list: PetStorage["list"] = async ({ limit, status, after = 0n }) => {
+    const start = pets.findLastIndex(({ id }) => id <= after) + 1;
+    const found = pets.values().drop(start)
+      .filter((pet) => pet.status === (status ?? pet.status))
+      .take(rowsToRead(limit));
+    return toPage(found.toArray(), limit);
   };
   return {
-    ...storage,
     list,
-    async create(...call) {
-      const pet = await storage.create(...call);
-      return { ...pet, id: toId(pet.id) };
+    idempotencyRetention: DEFAULT_RETENTION, // and longer, until a reset
+    async create({ name, categoryId, status }, { idempotencyKey: key } = {}) {
+      const earlier = key === undefined ? undefined : byKey.get(key);
+      if (earlier !== undefined) return { ...earlier, replayed: true };
+      const id = (pets.at(-1)?.id ?? 0n) + 1n;
+      if (pets.length >= maxPets || !isInt64(id)) {
+        throw storageError("unavailable", "create pet", "the sandbox is full");
+      }
+      const pet = { id: petId(id), name, categoryId, status };
+      pets.push(pet);
+      if (key !== undefined) byKey.set(key, pet);
+      return pet;
     },
     async get(id) {
       const { pets: [pet] } = await list({ limit: 1, after: id - 1n });
       return pet?.id === id ? pet : undefined;
     },
+    async ping() {},
+    async close() {},
   };
 }

@@ -9,6 +9,7 @@ import {
 import type { AddressInfo, Socket } from "node:net";
 import { toHandler } from "../../core/http/fetch_handler.ts";
 import type { Service } from "../../core/http/message.ts";
+import { checkIntegers, checkNames } from "../../core/options.ts";
 import { isHost, noTunnel } from "../../core/http/target.ts";
 import { clientErrorListener, refuse } from "../http/node/client_error.ts";
 import { toNodeListener } from "../http/node/listener.ts";
@@ -20,12 +21,44 @@ import type { Store } from "./store.ts";
 /** Replaces a lost answer. The connection is closed, so it is not sent. */
 const LOST = { status: 500, headers: {}, body: null };
 
+/** The targets of requests to the control address; a proxy's have an origin. */
+const CONTROL_TARGET = RegExp(`^(?:https?://[^/]*)?${CONTROL}(?![^/?])`);
+
+/** Where a sandbox listens. */
+export interface SandboxServeOptions {
+  /** TCP port, 0 to 65535; 0, the default, picks a free one. */
+  readonly port?: number;
+  /** Address to listen on. Default: `127.0.0.1`. */
+  readonly hostname?: string;
+  /**
+   * Other names by which it is reached, such as in a container network. The first is used in `url`
+   * and `control`.
+   */
+  readonly names?: readonly string[];
+}
+
+/** A sandbox that listens. */
+export interface SandboxServer {
+  /** The base address of the service, such as `http://127.0.0.1:49152/v1`. */
+  readonly url: string;
+  /** The API key. */
+  readonly key: string;
+  /** The control address, such as `http://127.0.0.1:49152/sandbox`. */
+  readonly control: string;
+  /** Closes the port and every connection, whether idle or not. */
+  close(): Promise<void>;
+}
+
 /** Listens. Rejects if it cannot, for example because the port is in use. */
-export async function serveStore(store: Store, { port, hostname, names }: {
-  readonly port: number;
-  readonly hostname: string;
-  readonly names: readonly string[];
-}) {
+export async function serveStore(
+  store: Store,
+  options: SandboxServeOptions,
+): Promise<SandboxServer> {
+  checkNames(options, ["port", "hostname", "names"], "serve");
+  const { port = 0, hostname = "127.0.0.1", names = [] } = options;
+  checkIntegers({ port }, 0, 65_535);
+  checkHosts(names);
+  const control = createControl(store, [hostname, ...names]);
   /**
    * By connection, resolves once its latest request is over. Pipelined requests take turns, because
    * a fault that breaks the connection must not take earlier answers with it.
@@ -33,9 +66,17 @@ export async function serveStore(store: Store, { port, hostname, names }: {
   const turns = new WeakMap<Socket, Promise<void>>();
 
   function listener(req: IncomingMessage, res: ServerResponse): void {
-    const { method, url: target, rawHeaders, socket } = req;
-    const [address = ""] = String(target).split("?", 1);
-    const path = address.replace(/^https?:\/\/[^/]*/i, "");
+    const { socket } = req;
+    const [method, target] = [String(req.method), String(req.url)];
+    const headers = Object.fromEntries(
+      Object.entries(req.headersDistinct).map((
+        [name, values = []],
+      ) => [name, values.join(", ")]),
+    );
+    const entry = CONTROL_TARGET.test(target)
+      ? undefined
+      : store.journal.begin({ method, target, headers });
+    const gone = new AbortController();
     const turn = turns.get(socket);
     const { promise: over, resolve } = Promise.withResolvers<void>();
     turns.set(socket, over);
@@ -43,42 +84,27 @@ export async function serveStore(store: Store, { port, hostname, names }: {
     socket.setMaxListeners(0); // each pipelined request adds one
     const end = () => {
       socket.off("close", end);
+      gone.abort();
+      // For requests that never reached the service.
+      if (entry) settle(entry, res.headersSent ? res.statusCode : null);
       resolve();
     };
     for (const emitter of [res, socket]) emitter.once("close", end);
-    const answerBy = (service: Service) => {
-      const inTurn: Service = async (...call) => {
-        await turn;
-        return socket.writable ? await service(...call) : LOST;
-      };
-      // Errors are expected: a body that is cut is a stream that fails.
-      toNodeListener(toHandler(inTurn), { onError() {} })(req, res);
-    };
-    if (path === CONTROL || path.startsWith(`${CONTROL}/`)) {
-      return answerBy(createControl(store, path, [hostname, ...names]));
-    }
-    const fields = rawHeaders.flatMap((name, i) =>
-      i % 2 === 0 ? [[name, String(rawHeaders[i + 1])] as const] : []
-    );
-    const entry = store.journal.begin(String(method), String(target), fields);
-    const gone = new AbortController();
-    over.then(() => {
-      gone.abort();
-      // For requests that never reached the service.
-      settle(entry, res.headersSent ? res.statusCode : null);
-    });
-    answerBy(async (request, _connection, readBody) => {
-      const { signal } = gone;
+    const service: Service = async (request, connection, readBody) => {
+      await turn;
+      if (!socket.writable) return LOST;
+      if (!entry) return await control(request, connection, readBody);
       const answer = await store.answer(request, {
         entry,
-        path,
-        signal,
+        signal: gone.signal,
         socket,
         readBody,
       });
       if (answer === undefined) socket.destroy();
       return answer ?? LOST;
-    });
+    };
+    // Errors are expected: a body that is cut is a stream that fails.
+    toNodeListener(toHandler(service), { onError() {} })(req, res);
   }
 
   // The listener refuses requests without Host itself, with an Error body.
@@ -95,6 +121,7 @@ export async function serveStore(store: Store, { port, hostname, names }: {
   const { port: listensOn } = server.address() as AddressInfo; // it listens on TCP
   const root = origin(names[0] ?? hostname, listensOn);
   return {
+    key: store.key,
     url: `${root}/v1`,
     control: root + CONTROL,
     async close(): Promise<void> {

@@ -15,12 +15,11 @@ import {
   type ServiceRequest,
   withFields,
 } from "../../core/http/message.ts";
-import { INT64_MAX } from "../../core/json.ts";
+import { normalizePath, parseTarget } from "../../core/http/target.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
 import { checkIntegers, checkNames, MAX_TIME } from "../../core/options.ts";
-import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
+import { StorageError } from "../../core/pets/pet_storage.ts";
 import { createService } from "../../core/service.ts";
-import { memoryStorage } from "../storage/memory/mod.ts";
 import {
   checkFaults,
   codeOf,
@@ -30,18 +29,12 @@ import {
   matches,
 } from "./fault.ts";
 import { type Entry, Journal, recording, settle } from "./journal.ts";
-import { makeSeed, type SeedPet, withSeed } from "./seed.ts";
+import { arrayStorage, makeSeed, type SeedPet } from "./seed.ts";
 
 /** How many faults may wait, and how many characters they may have as JSON. */
 const [MAX_FAULTS, MAX_LENGTH] = [1000, 16 * 1024 * 1024];
 /** How many pieces per second a dripping body has. */
 const PIECES = 10;
-/** Lets pages of other origins send `Prefer`, and read which preferences were applied. */
-const PREFER_FIELDS: readonly (readonly [string, string])[] = [
-  ["access-control-allow-headers", "Prefer"],
-  ["access-control-expose-headers", "Preference-Applied"],
-];
-
 /** Settings of `sandbox`. */
 export interface SandboxOptions {
   /**
@@ -63,8 +56,6 @@ export interface SandboxOptions {
 /** How a request arrived. */
 export interface Exchange {
   readonly entry: Entry;
-  /** The path as it was sent. */
-  readonly path: string;
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
   readonly readBody: ReadBody;
@@ -88,31 +79,13 @@ export function createStore(options: SandboxOptions) {
 
   /** Opens the service with the pets of the seed. */
   function open() {
-    const storage = withSeed(memoryStorage(), seed);
-    const idsLeft = Number(INT64_MAX - (seed.at(-1)?.id ?? 0n));
-    const most = Math.min(maxPets, seed.length + idsLeft);
-    const count = { pets: seed.length };
-    const usedKeys = new Set<string>();
-    const create: PetStorage["create"] = async (pet, options) => {
-      const { idempotencyKey = "" } = options ?? {};
-      if (!usedKeys.has(idempotencyKey)) { // otherwise it adds nothing
-        if (count.pets >= most) {
-          throw new StorageError(
-            "unavailable",
-            `Cannot create pet: the sandbox is full (${most} pets)`,
-          );
-        }
-        count.pets++;
-      }
-      if (idempotencyKey !== "") usedKeys.add(idempotencyKey);
-      return await storage.create(pet, options);
-    };
+    const pets = [...seed];
     const service = createService(readHandlerOptions({
-      storage: { ...storage, create },
+      storage: arrayStorage(pets, maxPets),
       keys: apiKeys([key]),
       onError: (cause) => cause instanceof StorageError || console.error(cause),
     }));
-    return { service: cors(service), count };
+    return { service: cors(service), pets };
   }
 
   function reset(): void {
@@ -129,7 +102,7 @@ export function createStore(options: SandboxOptions) {
     const isPreflight = method === "OPTIONS" &&
       headers.get("access-control-request-method") !== null;
     const found = faults.find(({ when = {} }) =>
-      (when.method ?? (isPreflight ? "" : method)) === method &&
+      (when.method === undefined ? !isPreflight : when.method === method) &&
       matches(when.path ?? path, path)
     );
     if (found === undefined || found.times === "always") return found;
@@ -144,41 +117,34 @@ export function createStore(options: SandboxOptions) {
     request: ServiceRequest,
     exchange: Exchange,
   ): Promise<Answer | undefined> {
-    const { entry, path, signal, readBody } = exchange;
+    const { entry, signal, readBody } = exchange;
     const { method, headers } = request;
+    const target = parseTarget(request);
+    const path = "path" in target ? normalizePath(target.path) : "";
     const taken = takeFault(request, path);
     if (taken !== undefined) entry.fault = taken;
-    const [fault, applied] = taken === undefined
-      ? preferred(headers.get("prefer"))
-      : [taken, ""];
-    const { status, headers: changes, body } = fault.answer ?? {};
-    const isTrue = status === undefined && fault.lose === undefined;
+    const fault = taken ?? preferred(headers.get("prefer") ?? "");
+    const made = madeAnswer(fault, { method, path });
+    const isTrue = made === undefined && fault.lose === undefined;
     let result: Answer | undefined;
     if (isTrue || fault.work === true) {
-      result = await state.service(
-        request,
-        undefined,
-        recording(readBody, entry),
-      );
+      const read = recording(readBody, entry);
+      result = await state.service(request, undefined, read);
       // A body of unknown length is read before its type is refused.
       if (result.status === 415) entry.body = null;
     } else if (fault.lose === true) {
       // Closing a connection with unread bytes would reset it.
-      await readText(
-        request,
-        { maxBodyBytes: 65_536, bodyTimeout: 1000 },
-        readBody,
-      );
+      const limits = { maxBodyBytes: 65_536, bodyTimeout: 1000 };
+      await readText(request, limits, readBody);
     }
     journal.measure(entry);
     if (fault.lose === true) result = undefined;
-    else if (status !== undefined) {
-      const made = madeAnswer({ status, body }, [method, path], fault.work);
+    else if (made !== undefined) {
       result = await cors(async () => made)(request, undefined, readBody);
     }
-    result &&= withPreferences(replaceFields(result, changes), applied);
-    if (result !== undefined && method !== "HEAD") {
-      result = await breakBody(result, fault, exchange);
+    if (result !== undefined) {
+      result = replaceFields(allowPrefer(result), fault.answer?.headers);
+      if (method !== "HEAD") result = await breakBody(result, fault, exchange);
     }
     const time = fault.delay ?? delay;
     if (time > 0) await sleep(time, undefined, { signal }).catch(() => {}); // the client left early
@@ -192,16 +158,16 @@ export function createStore(options: SandboxOptions) {
     journal,
     reset,
     get pets() {
-      return state.count.pets;
+      return state.pets.length;
     },
     get faults() {
       return structuredClone(faults);
     },
     /** Throws as `checkFaults` does; then none is added. */
     add(input: unknown): void {
-      const length = Array.isArray(input) ? input.length : 1;
-      const isMany = faults.length + length > MAX_FAULTS;
-      const all = isMany ? [] : [...faults, ...checkFaults(input)];
+      const added: readonly unknown[] = Array.isArray(input) ? input : [input];
+      const isMany = faults.length + added.length > MAX_FAULTS;
+      const all = isMany ? [] : [...faults, ...checkFaults(added)];
       if (isMany || JSON.stringify(all).length > MAX_LENGTH) {
         throw new TypeError(
           `Cannot add faults: at most ${MAX_FAULTS} may wait, of ${MAX_LENGTH} characters`,
@@ -233,32 +199,37 @@ function replaceFields(
   return { ...answer, headers: Object.fromEntries(fields) };
 }
 
-/** Reads `Prefer: code=503, delay=2000` (RFC 7240) as a fault, and says which part is applied. */
-function preferred(field: string | null): readonly [Fault, string] {
-  const preferences = (field ?? "").split(",").map((preference) => {
-    const [words = ""] = preference.split(";", 1); // parameters follow
-    const [name = "", value = ""] = words.split("=");
-    return [name.trim().toLowerCase(), value.trim().replace(/^"(.*)"$/, "$1")];
-  });
+/** Reads `Prefer: code=503, delay=2000` (RFC 7240) as a fault that says which part is applied. */
+function preferred(field: string): Fault {
   const read = (name: string): number => {
-    const [, value = ""] = preferences.find(([first]) => first === name) ?? [];
-    return /^\d{1,10}$/.test(value) ? Number(value) : NaN;
+    const preference =
+      `(?:^|,)\\s*${name}\\s*=\\s*("?)(\\d{1,10})\\1\\s*(?:[;,]|$)`;
+    const digits = RegExp(preference, "i").exec(field)?.[2];
+    return digits === undefined ? Infinity : Number(digits);
   };
   const [status, delay] = [read("code"), read("delay")];
-  const answer = codeOf(status) === undefined ? undefined : { status };
+  const isCode = codeOf(status) !== undefined;
   const isDelay = delay <= MAX_TIME;
-  const applied = [answer && `code=${status}`, isDelay && `delay=${delay}`]
+  const applied = [isCode && `code=${status}`, isDelay && `delay=${delay}`]
     .filter(Boolean).join(", ");
-  return [{ ...answer && { answer }, ...isDelay && { delay } }, applied];
+  if (applied === "") return {};
+  const headers = { "preference-applied": applied };
+  return {
+    answer: { headers, ...isCode && { status } },
+    ...isDelay && { delay },
+  };
 }
 
-function withPreferences(answer: Answer, applied: string): Answer {
-  const headers: Record<string, string> = { ...answer.headers };
-  for (const [name, more] of PREFER_FIELDS) {
-    if (headers[name] !== undefined) headers[name] += `, ${more}`;
-  }
-  if (applied !== "") headers["preference-applied"] = applied;
-  return { ...answer, headers };
+/** Lets pages of other origins send `Prefer`, and read which preferences were applied. */
+function allowPrefer(answer: Answer): Answer {
+  const allowed = answer.headers["access-control-allow-headers"];
+  const exposed = answer.headers["access-control-expose-headers"];
+  return withFields(answer, {
+    ...allowed && { "access-control-allow-headers": `${allowed}, Prefer` },
+    ...exposed && {
+      "access-control-expose-headers": `${exposed}, Preference-Applied`,
+    },
+  });
 }
 
 /** Makes the body of an answer break off, or arrive slowly, if a fault says so. */

@@ -5,7 +5,7 @@ import { Refusal } from "./refusal.ts";
 
 /** A method on a path. */
 export interface Route {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** The path, or a template that ends in one parameter: `/v1/pets/{petId}`. */
   readonly path: string;
 }

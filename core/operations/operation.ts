@@ -42,7 +42,7 @@ export interface Context extends BodyLimits {
 /** A route at its full path, and what it does. */
 export interface Endpoint {
   /** The method; `GET` includes `HEAD`. */
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** The path, or a template that ends in one parameter: `/v1/pets/{petId}`. */
   readonly path: string;
   /** If true, it needs no API key. */

@@ -144,7 +144,9 @@ it("a body must be JSON and no larger than 16 MiB", async (sandbox) => {
   assert.deepEqual(await counts(sandbox), [50, 0, 0]);
 });
 
-it("another path is 404, and another method 405 with Allow", async ({ control }) => {
+it("HEAD is as GET, another path 404, and another method 405 with Allow", async ({ control }) => {
+  const head = await fetch(control, { method: "HEAD" });
+  assert.deepEqual([head.status, await head.text()], [200, ""]);
   for (const path of ["/", "/pets/1", "/__proto__", "/constructor"]) {
     const { message } = await refused(control + path, {}, 404);
     assert.match(
@@ -153,11 +155,11 @@ it("another path is 404, and another method 405 with Allow", async ({ control })
     );
   }
   const allowed = {
-    "": "GET",
-    "/reset": "POST",
-    "/pets": "PUT",
-    "/faults": "GET, POST, DELETE",
-    "/requests": "GET, DELETE",
+    "": "GET, HEAD, OPTIONS",
+    "/reset": "POST, OPTIONS",
+    "/pets": "PUT, OPTIONS",
+    "/faults": "GET, HEAD, POST, DELETE, OPTIONS",
+    "/requests": "GET, HEAD, DELETE, OPTIONS",
   };
   for (const [path, allow] of Object.entries(allowed)) {
     const init = { method: "PATCH" };

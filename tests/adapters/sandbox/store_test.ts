@@ -94,6 +94,8 @@ test("a fault waits for a request that fits its method and its path", async () =
   const store = sandbox({ pets: 1 });
   store.add({ ...busy, when: { method: "POST", path: "/v1/pets" } });
   store.add({ ...busy, when: { path: "/v1/pets/{petId}" } });
+  store.add({ ...busy, when: { path: "/v1/pets", method: "GET" } });
+  assert.equal((await send(store, "/%70ets")).status, 503); // the same path
   assert.equal((await send(store, "/pets?limit=1")).status, 200);
   assert.equal((await send(store, "/pets/1")).status, 503);
   assert.equal((await send(store, "/pets/1")).status, 200);
