@@ -90,6 +90,8 @@ export async function serveStore(
       resolve();
     };
     for (const emitter of [res, socket]) emitter.once("close", end);
+    // On Deno 2.9 an upload that breaks off closes `res` only after its 400.
+    req.once("close", () => req.complete || end());
     const service: Service = async (request, connection, readBody) => {
       await turn;
       if (!socket.writable) return LOST;

@@ -99,10 +99,13 @@ it(
     ];
     const isOpen = async () => (await ends(sandbox)).join() === "open,open";
     await until("both have come", isOpen);
+    waiting.push(await openWire(t, sandbox, headOf(sandbox, REX.length)));
+    const isUploading = async () => (await ends(sandbox)).length === 3;
+    await until("an upload has begun", isUploading);
     for (const wire of waiting) wire.close();
     await untilEnded(sandbox);
     await send("GET /v1/pets");
-    assert.deepEqual(await ends(sandbox), [null, null, 200]);
+    assert.deepEqual(await ends(sandbox), [null, null, null, 200]);
   },
 );
 
