@@ -47,7 +47,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     title: "creates that take no lock",
     file: "adapters/storage/postgres/turn.ts",
-    from: "pg_advisory_xact_lock(${lock})",
+    from: "pg_catalog.pg_advisory_xact_lock(${lock})",
     to: "${lock}::bigint",
     topology: postgres,
     faults: [],
