@@ -1,27 +1,46 @@
-/** A connection to an SQLite file: its statements, and its transactions. Nobody else uses it. */
+/**
+ * The connection to an SQLite file; nobody else uses it. It is in one of these states:
+ *
+ * - In use: it reads and writes.
+ * - Its main file is missing or replaced: it reads the old file and refuses to write, until the old
+ *   file is back.
+ * - Its log, or the index of the log, is lost: it reads, and refuses to write until a restart. What
+ *   the log held is moved into the main file, unless another log is in its place, and a lock keeps
+ *   all other processes from writing. If it cannot get that lock while they write with a new index,
+ *   it gives up and is closed.
+ * - The disk failed, or the file is damaged: it continues to read, and refuses to write until a
+ *   restart.
+ * - Closed: only `assertNoProblem` may still be called.
+ */
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { storageError } from "../pet_database.ts";
 import { isFatal, mayHaveCommitted, storageFault } from "./fault.ts";
+import {
+  type FileProblem,
+  type WatchedFile,
+  WatchedFiles,
+} from "./watched_files.ts";
 
 /** An open connection. */
 export class Connection {
   readonly #db: DatabaseSync;
+  readonly #files: WatchedFiles;
+  readonly #giveUp: () => void;
   /** By their SQL. */
   readonly #statements = new Map<string, StatementSync>();
+  /** What the last check of the files found. */
+  #problem: FileProblem | undefined;
+  /** True once everything in the log is in the main file. */
+  #isLogSaved = false;
   /** The error after which nothing more may be written. */
   #damage: unknown;
 
-  constructor(db: DatabaseSync) {
+  /** @param giveUp sees to it that `close` is called soon. */
+  constructor(path: string, db: DatabaseSync, giveUp: () => void) {
     this.#db = db;
-  }
-
-  /**
-   * True after `lockOthersOut`, until its transaction ends. SQLite ends it by itself if the disk
-   * fails (its document Transaction, "Response To Errors Within A Transaction").
-   */
-  get locksOthersOut(): boolean {
-    return this.#db.isTransaction;
+    this.#files = new WatchedFiles(path);
+    this.#giveUp = giveUp;
   }
 
   /**
@@ -49,24 +68,65 @@ export class Connection {
 
   /** Runs all reads of a query in one transaction; otherwise SQLite locks the file for each. */
   snapshot<T>(query: () => T): T {
-    // A transaction stays open after `lockOthersOut`, or if it could not be rolled back.
+    // A transaction stays open after `#lockOthersOut`, or if it could not be rolled back.
     if (this.#db.isTransaction) return query();
     this.prepare("BEGIN").run();
     try {
       return query();
     } finally {
-      this.rollBack();
+      this.#rollBack();
     }
   }
 
   /**
    * Runs `work` in a transaction that writes. Once it returns, the changes are in the log on disk.
    *
-   * @throws {StorageError} `outcome_unknown` if the changes may have been made; other errors
-   * unchanged.
+   * @throws {StorageError} `unavailable` if it may not write, `outcome_unknown` if the changes may
+   * have been made; other errors unchanged.
    */
   transact<T>(action: string, work: () => T): T {
-    this.assertUndamaged(action);
+    // While the files were in place, the timer checks them often enough.
+    if (this.#problem !== undefined || this.#damage !== undefined) {
+      this.assertWritable(action);
+    }
+    const result = this.#commit(action, work);
+    this.#assertCommitKept(action);
+    return result;
+  }
+
+  /**
+   * Checks the files.
+   *
+   * @throws {StorageError} `unavailable` if nothing may be written.
+   */
+  assertWritable(action: string): void {
+    if (this.#damage !== undefined) {
+      const reason =
+        "writing stopped after a disk error; check the disk, then restart";
+      throw storageError("unavailable", action, reason, this.#damage);
+    }
+    this.checkFiles();
+    this.assertNoProblem(action);
+  }
+
+  /** @throws {StorageError} `unavailable` if the last check found one. */
+  assertNoProblem(action: string): void {
+    if (this.#problem === undefined) return;
+    throw storageError("unavailable", action, this.#problem.message);
+  }
+
+  /** Finds out what is wrong with the files. If the log or its index is lost, protects the pets. */
+  checkFiles(): void {
+    this.#problem = this.#files.findProblem();
+    if (this.#problem?.lost !== undefined) this.#protect(this.#problem.lost);
+  }
+
+  close(): void {
+    this.#db.close();
+    this.#files.setOldLogAside();
+  }
+
+  #commit<T>(action: string, work: () => T): T {
     this.prepare("BEGIN IMMEDIATE").run();
     let isCommitting = false;
     try {
@@ -76,14 +136,50 @@ export class Connection {
       return result;
     } catch (error) {
       if (isFatal(error)) this.#damage ??= error;
-      this.rollBack();
+      this.#rollBack();
       if (!isCommitting || !mayHaveCommitted(error)) throw error;
       throw storageFault(action, error, "outcome_unknown");
     }
   }
 
+  /** @throws {StorageError} `outcome_unknown` if the last commit may be in a file that is gone. */
+  #assertCommitKept(action: string): void {
+    if (this.#files.doAllExist()) return;
+    this.checkFiles();
+    // If the log is saved, so is the commit, which was in it.
+    if (this.#problem === undefined || this.#isLogSaved) return;
+    throw storageError("outcome_unknown", action, this.#problem.message);
+  }
+
+  /**
+   * Saves what the open log holds, and keeps others from writing with a new log or index. Otherwise
+   * the last process to close the file would do harm: SQLite then saves its log, and deletes the
+   * files at the paths (its document Write-Ahead Logging, "The WAL File"). What fails here is
+   * retried at the next check. Tested by tests/adapters/storage/sqlite/watched_files_test.ts.
+   */
+  #protect(lost: WatchedFile): void {
+    // If another file is in its place, others may have written to it: their pages would mix with
+    // ours.
+    const mustSave = !this.#isLogSaved && lost.state() === "missing";
+    // The lock is a transaction, which SQLite ends by itself if the disk fails under a read.
+    if (this.#db.isTransaction && !mustSave) return;
+    // SQLite saves no log inside a transaction. This ends our own lock too, which is taken again.
+    this.#rollBack();
+    if (mustSave) this.#isLogSaved = this.#saveLog();
+    if (this.#lockOthersOut("file")) return;
+    switch (this.#files.index.state()) {
+      case "in place": // all who have the file open share it
+        this.#lockOthersOut("writes");
+        return;
+      case "missing": // nobody writes with a new one yet
+        return;
+      case "replaced": // others write with it, and see no lock of this connection
+        this.#giveUp();
+    }
+  }
+
   /** Ends the transaction, if there is one. */
-  rollBack(): void {
+  #rollBack(): void {
     // SQLite may have rolled back by itself, for example when the disk is full (its document
     // Transaction, "Response To Errors Within A Transaction").
     if (!this.#db.isTransaction) return;
@@ -94,19 +190,11 @@ export class Connection {
     }
   }
 
-  /** @throws {StorageError} `unavailable` if an earlier error forbids writing. */
-  assertUndamaged(action: string): void {
-    if (this.#damage === undefined) return;
-    const reason =
-      "writing stopped after a disk error; check the disk, then restart";
-    throw storageError("unavailable", action, reason, this.#damage);
-  }
-
   /**
    * Moves the log into the main file. Returns false if that fails, or if others are reading what is
    * not moved yet.
    */
-  saveLog(): boolean {
+  #saveLog(): boolean {
     try {
       const row: unknown = this.prepare("PRAGMA wal_checkpoint(PASSIVE)").get();
       const [, pages, saved] = row as readonly [bigint, bigint, bigint];
@@ -123,7 +211,7 @@ export class Connection {
    * `writes` locks through the index, so that only processes that share it are blocked.
    * @returns false if others are in the way.
    */
-  lockOthersOut(scope: "file" | "writes"): boolean {
+  #lockOthersOut(scope: "file" | "writes"): boolean {
     const mode = scope === "file" ? "EXCLUSIVE" : "NORMAL";
     try {
       this.#db.exec(`PRAGMA locking_mode = ${mode}; BEGIN IMMEDIATE`);
@@ -131,9 +219,5 @@ export class Connection {
     } catch {
       return false;
     }
-  }
-
-  close(): void {
-    this.#db.close();
   }
 }
