@@ -22,9 +22,15 @@ const ATTRIBUTES = Object.entries({
   ".examples-select-element": ["aria-label", "Example"],
   ".auth-container h6": ["aria-level", 3],
   ".content-type:has(option:only-child)": ["disabled", ""], // no choice
-  ".modal-ux-header h3": ["aria-label", "API key"],
   ".info": ["role", "banner"],
   ".responses-table": ["role", "table"], // not a region without a name
+});
+
+/** Texts, by selector, where Swagger UI's own say something else. */
+const TEXTS = Object.entries({
+  ".btn.authorize.unlocked span": "Authorize",
+  ".btn.authorize.locked span": "Change key",
+  ".modal-ux-header h3": "API key",
 });
 
 /** The key's name in the document, and in the state of Swagger UI. */
@@ -49,7 +55,7 @@ async function start() {
   }
 }
 
-/** Sets the attributes and fixes heading levels, again whenever Swagger UI draws something. */
+/** Sets attributes and texts, and fixes heading levels, again whenever Swagger UI draws something. */
 function correctMarkup(reference) {
   new MutationObserver(() => {
     for (const [selector, attribute] of ATTRIBUTES) {
@@ -64,9 +70,10 @@ function correctMarkup(reference) {
     for (const link of reference.querySelectorAll("button a[href]")) {
       link.removeAttribute("href");
     }
-    const button = reference.querySelector(".btn.authorize span");
-    const text = button?.closest(".locked") ? "Change key" : "Authorize";
-    if (button && button.textContent !== text) button.textContent = text;
+    for (const [selector, text] of TEXTS) {
+      const element = reference.querySelector(selector);
+      if (element && element.textContent !== text) element.textContent = text;
+    }
   }).observe(reference, { childList: true, subtree: true });
 }
 

@@ -438,6 +438,8 @@ onPage(
       for (const close of closings) {
         await page.click(opener);
         await key.and(page.locator(":focus")).waitFor();
+        const title = page.locator("dialog h3");
+        assert.equal(await title.innerText(), "API key");
         await close();
         await page.locator(`${opener}:focus`).waitFor();
         assert.equal(await page.locator("dialog").count(), 0);
