@@ -6,6 +6,7 @@ import { knownMethod } from "../../core/trace.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
 import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
 import type { PoolCounts } from "../storage/pet_database.ts";
+import type { Database } from "./config.ts";
 import { processMetrics } from "./process_metrics.ts";
 
 const NAME = "http_server_request_duration_seconds";
@@ -29,39 +30,35 @@ const BOUNDS = [
 ];
 const HEADERS = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
 
-/**
- * Makes the metrics, with those of the storage: of an open SQLite file, or of the connections to
- * PostgreSQL.
- */
-export function createMetrics({ sqliteFile, pool }: {
-  readonly sqliteFile?: string | undefined;
-  readonly pool?: (() => PoolCounts) | undefined;
-} = {}) {
+/** Makes the metrics, with those of an open database and of its connections to PostgreSQL. */
+export function createMetrics(database: Database, pool?: () => PoolCounts) {
   /** By labels: the total seconds, and for each bound how many requests took no longer. */
   const durations = new Map<string, readonly [number, number[]]>();
   /** The log of SQLite. */
-  const log = sqliteFile && `${realpathSync(sqliteFile)}-wal`;
+  const log = database.kind === "sqlite"
+    ? `${realpathSync(database.path)}-wal`
+    : undefined;
   /** The requests that are being answered. */
   let active = 0;
-  let creates = 0;
-  let reads = 0;
+  const unfinished = { creates: 0, reads: 0 };
   let faults = 0;
+
+  function untilSettled<T>(
+    kind: keyof typeof unfinished,
+    work: Promise<T>,
+  ): Promise<T> {
+    unfinished[kind]++;
+    return work.finally(() => unfinished[kind]--);
+  }
 
   /** Wraps a storage to count its unfinished creates and reads. */
   function watch<T extends PetStorage>(storage: T): T {
-    const create: T["create"] = (pet, options) => {
-      creates++;
-      return storage.create(pet, options).finally(() => creates--);
+    return {
+      ...storage,
+      create: (...call) => untilSettled("creates", storage.create(...call)),
+      get: (id) => untilSettled("reads", storage.get(id)),
+      list: (query) => untilSettled("reads", storage.list(query)),
     };
-    const get: T["get"] = (id) => {
-      reads++;
-      return storage.get(id).finally(() => reads--);
-    };
-    const list: T["list"] = (query) => {
-      reads++;
-      return storage.list(query).finally(() => reads--);
-    };
-    return { ...storage, create, get, list };
   }
 
   const endpoint: Endpoint = {
@@ -92,22 +89,30 @@ export function createMetrics({ sqliteFile, pool }: {
   };
 
   function text(): string {
-    let all =
-      `# HELP http_server_active_requests Requests being answered, including this one.
-# TYPE http_server_active_requests gauge
-http_server_active_requests ${active}
-# HELP petstore_creates_waiting Creates that the storage has not finished.
-# TYPE petstore_creates_waiting gauge
-petstore_creates_waiting ${creates}
-# HELP petstore_reads_waiting Reads that the storage has not finished.
-# TYPE petstore_reads_waiting gauge
-petstore_reads_waiting ${reads}
-# HELP petstore_storage_faults_total Requests refused because of a fault of the storage.
-# TYPE petstore_storage_faults_total counter
-petstore_storage_faults_total ${faults}
-# HELP ${NAME} Time from a request to its answer.
-# TYPE ${NAME} histogram
-`;
+    const lines = [
+      `http_server_active_requests ${active} Requests being answered, including this one.`,
+      `petstore_creates_waiting ${unfinished.creates} Creates that the storage has not finished.`,
+      `petstore_reads_waiting ${unfinished.reads} Reads that the storage has not finished.`,
+      `petstore_storage_faults_total ${faults} Requests refused because of a fault of the storage.`,
+      ...processMetrics(),
+    ];
+    if (pool !== undefined) {
+      const { open, waiting, lost } = pool();
+      lines.push(
+        `petstore_postgres_connections ${open} Open connections to PostgreSQL.`,
+        `petstore_postgres_waiting ${waiting} Statements that wait for a connection to PostgreSQL.`,
+        `petstore_postgres_lost_total ${lost} Connections to PostgreSQL that ended or stopped answering.`,
+      );
+    }
+    if (log !== undefined) {
+      const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
+      lines.push(
+        `petstore_sqlite_log_bytes ${size} Size of SQLite's log, which grows while another program reads.`,
+      );
+    }
+    let all = lines.map(exposition).join("");
+    all += `# HELP ${NAME} Time from a request to its answer.\n`;
+    all += `# TYPE ${NAME} histogram\n`;
     for (const [labels, [sum, counts]] of durations) {
       counts.forEach((count, i) => {
         const bound = BOUNDS[i] === Infinity ? "+Inf" : BOUNDS[i];
@@ -116,28 +121,20 @@ petstore_storage_faults_total ${faults}
       all += `${NAME}_sum{${labels}} ${sum}\n`;
       all += `${NAME}_count{${labels}} ${counts.at(-1)}\n`;
     }
-    all += processMetrics();
-    if (pool !== undefined) {
-      const { open, waiting, lost } = pool();
-      all +=
-        `# HELP petstore_postgres_connections Open connections to PostgreSQL.
-# TYPE petstore_postgres_connections gauge
-petstore_postgres_connections ${open}
-# HELP petstore_postgres_waiting Statements that wait for a connection to PostgreSQL.
-# TYPE petstore_postgres_waiting gauge
-petstore_postgres_waiting ${waiting}
-# HELP petstore_postgres_lost_total Connections to PostgreSQL that ended or stopped answering.
-# TYPE petstore_postgres_lost_total counter
-petstore_postgres_lost_total ${lost}
-`;
-    }
-    if (log === undefined) return all;
-    const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
-    return `${all}# HELP petstore_sqlite_log_bytes Size of SQLite's log, which grows while another program reads.
-# TYPE petstore_sqlite_log_bytes gauge
-petstore_sqlite_log_bytes ${size}
-`;
+    return all;
   }
 
   return { watch, layer, endpoint };
+}
+
+/**
+ * Writes a metric in Prometheus's text format, from a line with its name, value and meaning. It is
+ * a counter if its name ends in `_total`, which Prometheus asks of counters, and otherwise a gauge.
+ */
+function exposition(line: string): string {
+  const type = /^[a-z_]+_total /.test(line) ? "counter" : "gauge";
+  return line.replace(
+    /^([a-z_]+)(\S* \S+) (.*)$/,
+    `# HELP $1 $3\n# TYPE $1 ${type}\n$1$2\n`,
+  );
 }

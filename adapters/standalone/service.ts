@@ -36,10 +36,7 @@ export async function openService(config: Config, open = openStorage) {
     onError: (error) => isClosed || logFault(error),
   });
   const metrics = config.metrics
-    ? createMetrics({
-      sqliteFile: database.kind === "sqlite" ? database.path : undefined,
-      pool: storage.pool,
-    })
+    ? createMetrics(database, storage.pool)
     : undefined;
   const options = readHandlerOptions({
     storage: metrics?.watch(storage) ?? storage,
@@ -52,34 +49,31 @@ export async function openService(config: Config, open = openStorage) {
   const { path: basePath } = options.baseUrl;
   const { layer: drainLayer, leave, drain } = createDrain();
   const logging = logLayer(config);
+  const limitAddress = rateLimit &&
+    limitAddressLayer(createRateLimiter("address", rateLimit), proxies);
   const page = openPage(`${basePath}/openapi.json`);
   const probes = createProbes(storage);
   const all = metrics === undefined ? probes : [...probes, metrics.endpoint];
   const publicProbes = config.admin === undefined ? all : probes;
   const findAdmin = createRouter(all);
+
+  /** Wraps a service in layers, outermost first: each sees the answers of those after it. */
+  function layered(service: Service, cors?: Layer): Service {
+    return [metrics?.layer, logging, cors, drainLayer, limitAddress, traceLayer]
+      .reduceRight((inner, outer) => outer?.(inner) ?? inner, service);
+  }
+
   return {
     /** The service, the probes, and the page. */
     answer: layered(
       createService(options, [...publicProbes, ...page.endpoints]),
-      metrics?.layer,
-      logging,
       cors && corsLayer(cors, basePath),
-      drainLayer,
-      rateLimit &&
-        limitAddressLayer(createRateLimiter("address", rateLimit), proxies),
-      traceLayer,
     ),
     /** The probes and metrics, for their own port. */
-    admin: layered(
-      createPipeline(
-        (method, path) => findAdmin(method, path) ?? notFound,
-        options,
-      ),
-      metrics?.layer,
-      logging,
-      drainLayer,
-      traceLayer,
-    ),
+    admin: layered(createPipeline(
+      (method, path) => findAdmin(method, path) ?? notFound,
+      options,
+    )),
     leave,
     drain,
     basePath,
@@ -96,17 +90,6 @@ const notFound = new Refusal(
   "not_found",
   "Cannot find this path: this port has /livez, /readyz and, if enabled, /metrics",
 );
-
-/** Wraps a service in layers, outermost first: each sees the answers of those after it. */
-function layered(
-  service: Service,
-  ...layers: readonly (Layer | undefined)[]
-): Service {
-  return layers.reduceRight(
-    (inner: Service, outer) => outer?.(inner) ?? inner,
-    service,
-  );
-}
 
 /**
  * Begins to read the documentation page. If that fails, the service works without it, and its

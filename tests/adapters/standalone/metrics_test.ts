@@ -141,7 +141,7 @@ it("/metrics tells of connections to PostgreSQL, and of the reads that wait", as
 test("/metrics tells the memory, processor time, start and version of the process", async () => {
   const read = async (name: string) => {
     const [, value] = RegExp(`^${name} (.*)$`, "m")
-      .exec(await text(createMetrics())) ?? [];
+      .exec(await text(createMetrics(MEMORY))) ?? [];
     return Number(value);
   };
   const began = await read("process_start_time_seconds");
@@ -182,6 +182,7 @@ test("/metrics tells the memory, processor time, start and version of the proces
   } else assert.deepEqual([open, max], [NaN, NaN]);
 });
 
+const MEMORY = { kind: "memory" } as const;
 const notFound = { status: 404, headers: {}, body: null };
 
 /** How many requests are active, creates and reads are waiting, and faults there were. */
@@ -197,7 +198,7 @@ async function text(
 }
 
 test("/metrics counts a create that waits, its fault, and how long it took", async () => {
-  const metrics = createMetrics();
+  const metrics = createMetrics(MEMORY);
   const values = async () => valuesOf(await text(metrics));
   const begun = Promise.withResolvers<void>();
   const { promise, reject } = Promise.withResolvers<never>();
@@ -236,7 +237,7 @@ testUnless(skip)(
   "promtool finds no fault in it, before the first request and after",
   async () => {
     const pool = () => ({ open: 1, waiting: 0, lost: 0 });
-    const metrics = createMetrics({ pool });
+    const metrics = createMetrics(MEMORY, pool);
     for (const answer of [shuttingDown, notFound]) {
       const input = await text(metrics);
       const promtool = spawnSync("promtool", ["check", "metrics"], { input });
