@@ -10,7 +10,7 @@ import {
   UsageError,
 } from "../standalone/command_line.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
-import { check, readHost, readInteger } from "../standalone/config.ts";
+import { check, integer, readHost } from "../standalone/config.ts";
 import { MAX_BYTES } from "./control.ts";
 import { sandbox } from "./mod.ts";
 import { checkHosts } from "./serve.ts";
@@ -56,7 +56,7 @@ export async function runSandbox(args: readonly string[]): Promise<void> {
     throw new UsageError(`sandbox takes only options, not ${positionals[0]}`);
   }
   const number = (name: "port" | "delay" | "max-pets", max = 999_999_999) =>
-    check(`--${name}`, () => readInteger(values[name], max), UsageError);
+    check(`--${name}`, () => integer(max)(values[name]), UsageError);
   const port = number("port", 65_535);
   const { key: [key = "test", ...keys], name: names, pets: file } = values;
   if (keys.length > 0) throw new UsageError("sandbox takes one --key");

@@ -18,43 +18,29 @@ export type LastingDatabase =
 export type Database = { readonly kind: "memory" } | LastingDatabase;
 
 /**
- * Every variable, its default and its meaning, as `start --help` shows them. Tests check that the
- * documents and the permissions in `deno.json` name the same ones.
+ * Every variable, its default and its meaning, as `start --help` shows them. Tests check that
+ * `readConfig`, the documents and the permissions in `deno.json` name the same ones.
  */
-export const SETTINGS = {
-  DATABASE_URL:
-    "sqlite:petstore.db; or sqlite:PATH, postgres://USER:PASSWORD@HOST/DATABASE, memory:",
-  DATABASE_URL_FILE:
-    "none; a file that contains DATABASE_URL, which must then not be set",
-  PETSTORE_API_KEYS:
-    "none; fixed keys, separated by commas, accepted in addition to issued ones",
-  PETSTORE_API_KEYS_FILE:
-    "none; a file that contains PETSTORE_API_KEYS, which must then not be set",
-  BASE_URL:
-    "/v1; a path, or an absolute URL that Location and Link are made from",
-  CORS_ORIGINS:
-    "none; origins whose pages may read responses, separated by commas, or *",
-  RATE_LIMIT:
-    "none; such as 100/10s: for each API key, and for each address without a valid key",
-  TRUST_PROXY:
-    "none; how many proxies add the client's address to X-Forwarded-For",
-  MAX_BODY_BYTES: "65536; maximum size of a request body, in bytes",
-  IDEMPOTENCY_RETENTION:
-    "86400; how long an Idempotency-Key is kept, in seconds",
-  PETSTORE_HOST: "127.0.0.1; same as --host",
-  PORT: "8000; same as --port",
-  REQUEST_LOG: "on; off logs no line for each request",
-  METRICS: "off; on adds /metrics, for Prometheus",
-  ADMIN_PORT:
-    "none; another port for the probes and metrics, which then alone has /metrics",
-  ADMIN_HOST: "same as the server; the address of ADMIN_PORT",
-  SHUTDOWN_DELAY:
-    "0; seconds at shutdown for which only /readyz is refused, so that load balancers notice",
-  SHUTDOWN_TIMEOUT:
-    "10; seconds that requests in flight may take to finish at shutdown",
-};
-
-type Setting = keyof typeof SETTINGS;
+export const SETTINGS = `\
+  DATABASE_URL            sqlite:petstore.db; or sqlite:PATH, postgres://USER:PASSWORD@HOST/DATABASE, memory:
+  DATABASE_URL_FILE       none; a file that contains DATABASE_URL, which must then not be set
+  PETSTORE_API_KEYS       none; fixed keys, separated by commas, accepted in addition to issued ones
+  PETSTORE_API_KEYS_FILE  none; a file that contains PETSTORE_API_KEYS, which must then not be set
+  BASE_URL                /v1; a path, or an absolute URL that Location and Link are made from
+  CORS_ORIGINS            none; origins whose pages may read responses, separated by commas, or *
+  RATE_LIMIT              none; such as 100/10s: for each API key, and for each address without a valid key
+  TRUST_PROXY             none; how many proxies add the client's address to X-Forwarded-For
+  MAX_BODY_BYTES          65536; maximum size of a request body, in bytes
+  IDEMPOTENCY_RETENTION   86400; how long an Idempotency-Key is kept, in seconds
+  PETSTORE_HOST           127.0.0.1; same as --host
+  PORT                    8000; same as --port
+  REQUEST_LOG             on; off logs no line for each request
+  METRICS                 off; on adds /metrics, for Prometheus
+  ADMIN_PORT              none; another port for the probes and metrics, which then alone has /metrics
+  ADMIN_HOST              same as the server; the address of ADMIN_PORT
+  SHUTDOWN_DELAY          0; seconds at shutdown for which only /readyz is refused, so that load balancers notice
+  SHUTDOWN_TIMEOUT        10; seconds that requests in flight may take to finish at shutdown
+`;
 
 export type Config = ReturnType<typeof readConfig>;
 
@@ -66,7 +52,7 @@ export type Config = ReturnType<typeof readConfig>;
 export function readConfig(
   environment: Readonly<Record<string, string | undefined>>,
 ) {
-  function read<T>(name: Setting, parse: (text: string) => T): T | undefined {
+  function read<T>(name: string, parse: (text: string) => T): T | undefined {
     const text = environment[name];
     return text === undefined ? undefined : check(name, () => {
       if (text === "") throw new Error("it is empty: set it, or unset it");
@@ -119,16 +105,11 @@ export function readConfig(
     /** For each API key, and for each address without a valid key. */
     rateLimit: read("RATE_LIMIT", readRateLimit),
     /** How many proxies are in front. */
-    proxies: read("TRUST_PROXY", (text) => readInteger(text, 100, 1)) ?? 0,
-    maxBodyBytes:
-      read("MAX_BODY_BYTES", (text) => readInteger(text, 100_000_000, 1)) ??
-        65_536,
+    proxies: read("TRUST_PROXY", integer(100, 1)) ?? 0,
+    maxBodyBytes: read("MAX_BODY_BYTES", integer(100_000_000, 1)) ?? 65_536,
     /** In ms. */
     idempotencyRetention: 1000 *
-      (read(
-        "IDEMPOTENCY_RETENTION",
-        (text) => readInteger(text, 31_536_000),
-      ) ?? 86_400),
+      (read("IDEMPOTENCY_RETENTION", integer(31_536_000)) ?? 86_400),
     host: read("PETSTORE_HOST", readHost) ?? "127.0.0.1",
     port: read("PORT", readPort) ?? 8000,
     requestLog: read("REQUEST_LOG", readSwitch) ?? true,
@@ -136,11 +117,9 @@ export function readConfig(
     /** Where the metrics are, if not on the service's port; by default on its host. */
     admin: readAdmin(),
     /** In ms. */
-    shutdownDelay: 1000 *
-      (read("SHUTDOWN_DELAY", (text) => readInteger(text, 3600)) ?? 0),
+    shutdownDelay: 1000 * (read("SHUTDOWN_DELAY", integer(3600)) ?? 0),
     /** In ms. */
-    shutdownTimeout: 1000 *
-      (read("SHUTDOWN_TIMEOUT", (text) => readInteger(text, 3600)) ?? 10),
+    shutdownTimeout: 1000 * (read("SHUTDOWN_TIMEOUT", integer(3600)) ?? 10),
   };
 }
 
@@ -188,15 +167,16 @@ export function readHost(text: string): string {
   throw mustBe("a host or an address (0.0.0.0 means every one)", text);
 }
 
-export function readPort(text: string): number {
-  return readInteger(text, 65_535);
+/** Makes the function that reads an integer within bounds. */
+export function integer(max: number, min = 0): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^[0-9]{1,9}$/.test(text) && value >= min && value <= max) return value;
+    throw mustBe(`an integer from ${min} to ${max}`, text);
+  };
 }
 
-export function readInteger(text: string, max: number, min = 0): number {
-  const value = Number(text);
-  if (/^[0-9]{1,9}$/.test(text) && value >= min && value <= max) return value;
-  throw mustBe(`an integer from ${min} to ${max}`, text);
-}
+export const readPort: (text: string) => number = integer(65_535);
 
 function mustBe(what: string, text: string): Error {
   return new Error(`it must be ${what}, not ${JSON.stringify(text)}`);

@@ -15,7 +15,7 @@ import {
   reportAndExit,
   UsageError,
 } from "./command_line.ts";
-import { check, readConfig, readInteger } from "./config.ts";
+import { check, type Config, integer, readConfig } from "./config.ts";
 import { describeDatabase, openStorage } from "./open_storage.ts";
 
 const HELP = `keys: issues, lists and revokes API keys
@@ -40,12 +40,11 @@ names that database.
 const COLUMNS: readonly [string, number, (key: ApiKeyRecord) => string][] = [
   ["ID", 5, ({ id }) => `${id}`],
   ["CREATED", 20, ({ created }) => time(created)],
-  ["LAST USED", 10, ({ lastUsed }) => lastUsed ? day(lastUsed) : "-"],
+  ["LAST USED", 10, ({ lastUsed }) => day(lastUsed)],
   ["EXPIRES", 20, ({ expires }) => time(expires)],
   ["REVOKED", 20, ({ revoked }) => time(revoked)],
   ["NAME", 0, ({ name }) => name],
 ];
-const DAY = 86_400_000;
 
 /** Performs an action, and returns what to print: JSON, text, or the key that was issued. */
 type Action = (keys: IssuedKeys) => Promise<{
@@ -67,18 +66,18 @@ export async function runKeys(args: readonly string[]): Promise<void> {
     return void process.stdout.write(HELP);
   }
   const { expires } = values;
-  const days = expires === undefined
-    ? undefined
-    : check("--expires", () => readDays(expires), UsageError);
-  const act = await readAction(positionals, days);
+  const options = expires === undefined
+    ? {}
+    : { expires: check("--expires", () => readDays(expires), UsageError) };
   const isIssue = positionals[0] === "issue";
-  if (days !== undefined && !isIssue) {
+  if (expires !== undefined && !isIssue) {
     throw new UsageError("--expires is for keys issue");
   }
   if (values.quiet && (values.json || !isIssue)) {
     throw new UsageError("--quiet is for keys issue, without --json");
   }
   const config = readConfig(process.env);
+  const act = await readAction(positionals, options, config);
   const { database } = config;
   if (database.kind === "memory") {
     throw new Error(
@@ -113,12 +112,13 @@ export async function runKeys(args: readonly string[]): Promise<void> {
 
 async function readAction(
   [name, operand, ...more]: readonly string[],
-  days?: number,
+  options: { readonly expires?: Date },
+  config: Config,
 ): Promise<Action> {
   if (name === "list" && operand === undefined) return list;
   if (operand !== undefined && more.length === 0) {
-    if (name === "revoke") return await revoke(operand);
-    if (name === "issue") return issue(operand, days);
+    if (name === "revoke") return revoke(await readIdOrKey(operand, config));
+    if (name === "issue") return issue(operand, options);
   }
   throw new UsageError(
     "keys takes one of: issue NAME (in quotes if it has spaces), list, revoke ID, revoke KEY",
@@ -130,14 +130,13 @@ const list: Action = async (keys) => {
   return { json: records.map(toJson), text: table(records) };
 };
 
-function issue(name: string, days?: number): Action {
+function issue(name: string, options: { readonly expires?: Date }): Action {
   const { issues } = v.safeParse(nameSchema, name);
   if (issues !== undefined) {
     throw new UsageError(`Cannot read NAME: it ${issues[0].message}`);
   }
   return async (keys) => {
-    const until = days && { expires: new Date(Date.now() + days * DAY) };
-    const { key, record } = await keys.issue(name, until || {});
+    const { key, record } = await keys.issue(name, options);
     const { id, expires } = record;
     const what = expires ? `, valid until ${time(expires)}` : "";
     const text =
@@ -148,8 +147,7 @@ function issue(name: string, days?: number): Action {
   };
 }
 
-async function revoke(operand: string): Promise<Action> {
-  const idOrKey = await readIdOrKey(operand);
+function revoke(idOrKey: number | string): Action {
   return async (keys) => {
     const record = await keys.revoke(idOrKey);
     if (record === undefined) {
@@ -163,23 +161,27 @@ async function revoke(operand: string): Promise<Action> {
   };
 }
 
-function readDays(text: string): number {
-  const days = /^[1-9][0-9]{0,3}(?=d$)/.exec(text)?.[0];
-  if (Number(days) <= 3650) return Number(days);
+/** Reads after how many days a key expires. */
+function readDays(text: string): Date {
+  const days = Number(/^[1-9][0-9]{0,3}(?=d$)/.exec(text)?.[0]);
+  if (days <= 3650) return new Date(Date.now() + days * 86_400_000);
   throw new Error(
     `it must be days, such as 90d, up to 3650d, not ${JSON.stringify(text)}`,
   );
 }
 
 /** Its errors do not show the operand, which may be a key. */
-async function readIdOrKey(operand: string): Promise<number | string> {
+async function readIdOrKey(
+  operand: string,
+  { fixedKeys }: Config,
+): Promise<number | string> {
   const given = operand === "-"
     ? (await readText(process.stdin)).trim()
     : operand;
   if (/^[0-9]+$/.test(given)) {
-    return check("ID", () => readInteger(given, 999_999_999, 1), UsageError);
+    return check("ID", () => integer(999_999_999, 1)(given), UsageError);
   }
-  if (readConfig(process.env).fixedKeys?.includes(given)) {
+  if (fixedKeys?.includes(given)) {
     throw new Error(
       "Cannot revoke a fixed key: remove it from PETSTORE_API_KEYS, and restart the servers",
     );
@@ -191,28 +193,22 @@ async function readIdOrKey(operand: string): Promise<number | string> {
 }
 
 function toJson(record: ApiKeyRecord): Readonly<Record<string, unknown>> {
-  const { revoked = null, expires = null, lastUsed } = record;
-  return {
-    ...record,
-    revoked,
-    expires,
-    lastUsed: lastUsed ? day(lastUsed) : null,
-  };
+  const { revoked = null, expires = null } = record;
+  const lastUsed = record.lastUsed ? day(record.lastUsed) : null;
+  return { ...record, revoked, expires, lastUsed };
 }
 
 function table(records: readonly ApiKeyRecord[]): string {
-  const rows = [
-    COLUMNS.map(([title]) => title),
-    ...records.map((record) => COLUMNS.map(([, , cell]) => cell(record))),
-  ];
-  const pad = (cell: string, i: number) => cell.padEnd(COLUMNS[i]?.[1] ?? 0);
-  return rows.map((row) => `${row.map(pad).join(" ")}\n`).join("");
+  const titles = COLUMNS.map(([title, width]) => title.padEnd(width));
+  const rows = records.map((record) =>
+    COLUMNS.map(([, width, cell]) => cell(record).padEnd(width))
+  );
+  return [titles, ...rows].map((row) => `${row.join(" ")}\n`).join("");
 }
 
 /** A time to the second, and a day. */
-const time = (date?: Date): string =>
-  date?.toISOString().replace(/\.\d+/, "") ?? "-";
-const day = (date: Date): string => date.toISOString().slice(0, 10);
+const time = (date?: Date) => date?.toISOString().replace(/\.\d+/, "") ?? "-";
+const day = (date?: Date) => date?.toISOString().slice(0, 10) ?? "-";
 
 /** Returns JSON in which characters that a terminal would act on are escaped. */
 function toPrintableJson(value: unknown): string {

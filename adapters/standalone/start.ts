@@ -19,30 +19,24 @@ Example:  ${PROGRAM} start --port 9000
 
 Settings in the environment, with their defaults:
 
-${
-  Object.entries(SETTINGS)
-    .map(([name, help]) => `  ${name.padEnd(24)}${help}\n`).join("")
-}`;
+${SETTINGS}`;
 
 /** Runs the command with the arguments that follow `start`. */
 export async function runStart(args: readonly string[]): Promise<void> {
-  const { values: { host, port, help }, positionals } = parseArguments(args, {
+  const { values, positionals } = parseArguments(args, {
     host: { type: "string" },
     port: { type: "string" },
   });
-  if (help) return void process.stdout.write(HELP);
+  if (values.help) return void process.stdout.write(HELP);
   if (positionals.length > 0) {
     throw new UsageError(`start takes only options, not ${positionals[0]}`);
   }
 
   const config = readConfig(process.env);
+  const { host = config.host, port = `${config.port}` } = values;
   const options = {
-    hostname: host === undefined
-      ? config.host
-      : check("--host", () => readHost(host), UsageError),
-    port: port === undefined
-      ? config.port
-      : check("--port", () => readPort(port), UsageError),
+    hostname: check("--host", () => readHost(host), UsageError),
+    port: check("--port", () => readPort(port), UsageError),
     onError: (error: unknown) => logFault(error),
     // Bun's own 413 has no body, so its limit is above that of the service, whose 413 has one.
     ..."Bun" in globalThis &&
