@@ -40,7 +40,7 @@ adds faults, resets the store, and lists the requests received: docs/sandbox.md 
 /** Runs the command with the arguments that follow `sandbox`. */
 export async function runSandbox(args: readonly string[]): Promise<void> {
   checkRuntime();
-  const { values, positionals } = parseArguments(args, {
+  const { values } = parseArguments(args, {
     port: { type: "string", default: "0" },
     host: { type: "string", default: "127.0.0.1" },
     name: { type: "string", multiple: true, default: [] },
@@ -52,9 +52,6 @@ export async function runSandbox(args: readonly string[]): Promise<void> {
     quiet: { type: "boolean" },
   });
   if (values.help) return void process.stdout.write(HELP);
-  if (positionals.length > 0) {
-    throw new UsageError(`sandbox takes only options, not ${positionals[0]}`);
-  }
   const number = (name: "port" | "delay" | "max-pets", max = 999_999_999) =>
     check(`--${name}`, () => integer(max)(values[name]), UsageError);
   const port = number("port", 65_535);

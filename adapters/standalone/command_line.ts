@@ -15,14 +15,16 @@ export class UsageError extends Error {
 /**
  * Reads arguments. Every command also accepts `--help` and `-h`.
  *
- * @throws {UsageError} if an option is unknown, lacks its value, or takes none.
+ * @throws {UsageError} if an option is unknown, lacks its value, or takes none; and for a positional
+ * argument, unless those are allowed.
  */
 export function parseArguments<const T extends ParseArgsOptionsConfig>(
   args: readonly string[],
   options: T,
+  allowPositionals = false,
 ) {
   const help = { type: "boolean", short: "h" } as const;
-  const config = { options: { ...options, help }, allowPositionals: true };
+  const config = { options: { ...options, help }, allowPositionals };
   try {
     const parsed = parseArgs({ ...config, args: [...args] });
     const empty = Object.entries(parsed.values).find(([, text]) => text === "");

@@ -26,7 +26,7 @@ export async function runCopy(
   args: readonly string[],
   onOpen: typeof giveBackPermissions = giveBackPermissions,
 ): Promise<void> {
-  const { values, positionals } = parseArguments(args, {});
+  const { values, positionals } = parseArguments(args, {}, true);
   const [from, to] = positionals;
   if (values.help || from === undefined) {
     return void process.stdout.write(HELP);

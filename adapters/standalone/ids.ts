@@ -27,9 +27,8 @@ DATABASE_URL names the database (sqlite:petstore.db), as it does for start.
 
 /** Runs the command with the arguments that follow `ids`. */
 export async function runIds(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArguments(args, {
-    from: { type: "string" },
-  });
+  const options = { from: { type: "string" } } as const;
+  const { values, positionals } = parseArguments(args, options, true);
   if (values.help || args.length === 0) {
     return void process.stdout.write(HELP);
   }
@@ -51,12 +50,9 @@ export async function runIds(args: readonly string[]): Promise<void> {
   const transfer = await openTransfer(database, "read"); // creates no tables
   try {
     // Pets that were added by hand may have higher ids than the table ever assigned.
-    const [row] = await transfer.read(
-      PETS,
-      `SELECT coalesce(max(id), 0), (${
-        transfer.selectLastGiven(PETS)
-      }) FROM pets`,
-    );
+    const lastGiven = transfer.selectLastGiven(PETS);
+    const sql = `SELECT coalesce(max(id), 0), (${lastGiven}) FROM pets`;
+    const [row] = await transfer.read(PETS, sql);
     const [greatest, given] = row as [bigint, bigint];
     const last = greatest > given ? greatest : given;
     if (from <= last) {

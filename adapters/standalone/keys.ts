@@ -61,7 +61,7 @@ export async function runKeys(args: readonly string[]): Promise<void> {
     expires: { type: "string" },
     json: { type: "boolean" },
     quiet: { type: "boolean" },
-  });
+  }, true);
   if (values.help || positionals.length === 0) {
     return void process.stdout.write(HELP);
   }

@@ -2,12 +2,7 @@
 
 import process from "node:process";
 import { openApi } from "../../core/operations/operations.ts";
-import {
-  APART,
-  parseArguments,
-  reportAndExit,
-  UsageError,
-} from "./command_line.ts";
+import { APART, parseArguments, reportAndExit } from "./command_line.ts";
 import { check } from "./config.ts";
 import { toOpenApi30 } from "./openapi_30.ts";
 
@@ -21,12 +16,9 @@ with --3.0 it is OpenAPI 3.0.3, for tools that do not support 3.1.
 `;
 
 try {
-  const { values, positionals } = parseArguments(process.argv.slice(2), {
+  const { values } = parseArguments(process.argv.slice(2), {
     "3.0": { type: "boolean" },
   });
-  if (positionals.length > 0) {
-    throw new UsageError("openapi takes no arguments");
-  }
   const document = check("BASE_URL", () => openApi(process.env.BASE_URL));
   const printed = values["3.0"] ? toOpenApi30(document) : document;
   process.stdout.write(

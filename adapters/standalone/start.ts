@@ -23,15 +23,11 @@ ${SETTINGS}`;
 
 /** Runs the command with the arguments that follow `start`. */
 export async function runStart(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArguments(args, {
+  const { values } = parseArguments(args, {
     host: { type: "string" },
     port: { type: "string" },
   });
   if (values.help) return void process.stdout.write(HELP);
-  if (positionals.length > 0) {
-    throw new UsageError(`start takes only options, not ${positionals[0]}`);
-  }
-
   const config = readConfig(process.env);
   const { host = config.host, port = `${config.port}` } = values;
   const options = {

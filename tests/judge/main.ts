@@ -60,7 +60,7 @@ export async function runJudge(args: readonly string[]): Promise<void> {
     json: { type: "boolean" },
     junit: { type: "boolean" },
     yes: { type: "boolean" },
-  });
+  }, true);
   const { help, key = process.env.PETSTORE_KEY, only, yes } = values;
   const { json, junit, baseline } = values;
   if (help) return void process.stdout.write(HELP);

@@ -188,7 +188,7 @@ onEvery(
     assert.equal(await program.exited, 2);
     assert.match(
       program.stderr(),
-      /^sandbox takes only options, not pets\nSee --help\n$/,
+      /^Unexpected argument 'pets'\. .*\nSee --help\n$/,
     );
     assert.equal(program.stdout(), "");
   },

@@ -24,7 +24,7 @@ const REFUSED = [
     "start --prot 1",
     /^Unknown option '--prot'\nSee --help\n$/,
   ],
-  ["start foo", /^start takes only options, not foo\n/],
+  ["start foo", /^Unexpected argument 'foo'\. /],
   ["start --port", /^Option '--port <value>' argument missing$/m],
   ["start --port --host ::1", /^Option '--port' argument is ambiguous/],
   ["start --host=", /^Option '--host' is empty$/m],
