@@ -100,12 +100,10 @@ function describePaths(
   const paths: Record<string, JsonObject> = {};
   for (const operation of operations) {
     const { method, path, description } = operation;
+    const responses = describeResponses(operation, limits);
     paths[path] = {
       ...paths[path],
-      [method.toLowerCase()]: {
-        ...description,
-        responses: describeResponses(operation, limits),
-      },
+      [method.toLowerCase()]: { ...description, responses },
     };
   }
   return paths;

@@ -47,11 +47,10 @@ async function run(
   }
   const newPet = parseNewPet(body);
   if (newPet instanceof Refusal) return newPet;
-  const pet = key === undefined
-    ? await storage.create(newPet)
-    : await storage.create(newPet, {
-      idempotencyKey: await storedKey(apiKey, key),
-    });
+  const options = key === undefined
+    ? undefined
+    : { idempotencyKey: await storedKey(apiKey, key) };
+  const pet = await storage.create(newPet, options);
   const isEqual = pet.name === newPet.name &&
     pet.categoryId === newPet.categoryId && pet.status === newPet.status;
   if (pet.replayed === true && !isEqual) return reusedKey;

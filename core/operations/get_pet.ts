@@ -26,7 +26,7 @@ async function run({ parameter }: Call, { storage }: Context): Promise<Answer> {
     : jsonAnswer(200, petToJson(pet));
 }
 
-/** Makes the 404, which quotes the id as it was sent. */
+/** Makes the 404, which quotes the id. */
 function petNotFound(petId: string): Refusal {
   return new Refusal(
     "not_found",

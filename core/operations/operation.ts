@@ -21,8 +21,8 @@ export interface Call {
   /** The raw query, without its `?`. */
   readonly query: string;
   /**
-   * The parameter at the end of the path, such as a pet's id, as it was sent; empty if the path has
-   * none.
+   * The parameter at the end of the path, such as a pet's id, as the router got it (unreserved
+   * characters are decoded); empty if the path has none.
    */
   readonly parameter: string;
   /** The valid API key; empty if the endpoint is public. */

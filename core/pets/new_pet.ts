@@ -21,8 +21,7 @@ export const int64Schema: v.GenericSchema<unknown, bigint> = v.custom<bigint>(
 );
 
 const newPetSchema = v.pipe(
-  v.unknown(),
-  v.check((body) => !Array.isArray(body), "must be a JSON object"),
+  v.custom((body) => !Array.isArray(body), "must be a JSON object"),
   v.object(
     {
       name: nameSchema,
