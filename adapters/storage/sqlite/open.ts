@@ -44,6 +44,7 @@ export function openSqliteFile(
     const db = new DatabaseSync(file);
     try {
       setUp(db, access);
+      warnIfMountedAlone(file);
       return new SqliteFile(file, db, lockTimeout);
     } catch (error) {
       db.close();
@@ -85,18 +86,19 @@ function createPrivate(file: string): void {
 function assertOneName(file: string): void {
   if (!existsSync(file)) return;
   const stats = statSync(file);
-  if (!stats.isFile()) return;
-  if (stats.nlink > 1) {
+  if (stats.isFile() && stats.nlink > 1) {
     throw new Error(
       `the file has ${stats.nlink} names (hard links), and each would have a log of its own; keep one name, or make a copy`,
     );
   }
-  // Only a warning: on overlay file systems every file's device differs from its directory's.
-  if (stats.dev !== statSync(dirname(file)).dev) {
-    console.warn(
-      `${file} is on another file system than its folder. If it is mounted without its folder, pets will be lost: mount the folder`,
-    );
-  }
+}
+
+/** Only a warning: on overlay file systems every file's device differs from its directory's. */
+function warnIfMountedAlone(file: string): void {
+  if (statSync(file).dev === statSync(dirname(file)).dev) return;
+  console.warn(
+    `${file} is on another file system than its folder. If it is mounted without its folder, pets will be lost: mount the folder`,
+  );
 }
 
 /**

@@ -104,7 +104,7 @@ test("sqliteStorage refuses to open a file on a read-only disk", {
     }
   }));
 
-test("sqliteStorage warns of a file that is mounted without its folder", {
+test("sqliteStorage warns once of a file that is mounted without its folder", {
   skip: NO_SMALL_DISK,
 }, (t) =>
   withSmallDisk(directory, async (disk) => {
@@ -115,11 +115,16 @@ test("sqliteStorage warns of a file that is mounted without its folder", {
     const lines: string[] = [];
     t.mock.method(console, "warn", (line: string) => void lines.push(line));
     try {
+      const other = new DatabaseSync(path);
+      other.exec("BEGIN IMMEDIATE");
+      await assert.rejects(sqliteStorage(path, { lockTimeout: 30 }), /locked/);
+      other.close();
       await (await sqliteStorage(path)).close();
     } finally {
       execFileSync("umount", [path]);
     }
-    assert.match(lines.join(), /another file system .* mount the folder$/);
+    assert.equal(lines.length, 1);
+    assert.match(`${lines}`, /another file system .* mount the folder$/);
   }));
 
 const NO_FAILING_DISK = skipping(
