@@ -21,15 +21,8 @@ export interface ClientCall<T extends object> {
   read(body: unknown, headers: Headers): T | Mismatch;
 }
 
-/** Says what is wrong with a response. */
-export class Mismatch {
-  /** Part of a message, which does not quote the response. */
-  readonly reason: string;
-
-  constructor(reason: string) {
-    this.reason = reason;
-  }
-}
+/** Says what is wrong with a response: part of a message, which does not quote the response. */
+export class Mismatch extends Error {}
 
 /** Selects the pets to list. */
 export interface PetsQuery {
@@ -115,14 +108,11 @@ export function createPetCall(
       const pet = check(petSchema, body);
       if (pet instanceof Mismatch) return pet;
       const sent = { name, categoryId, status: status ?? pet.status };
-      for (const member of ["name", "categoryId", "status"] as const) {
-        if (pet[member] !== sent[member]) {
-          return new Mismatch(
-            `${member} of the response is not the one that was sent`,
-          );
-        }
-      }
-      return pet;
+      const members = ["name", "categoryId", "status"] as const;
+      const wrong = members.find((member) => pet[member] !== sent[member]);
+      return wrong === undefined
+        ? pet
+        : new Mismatch(`${wrong} of the response is not the one that was sent`);
     },
   };
 }

@@ -1,5 +1,6 @@
 /** Sends one request and reads its whole response, unless time runs out or the caller aborts. */
 
+import { decodeUtf8, Pieces } from "../../core/http/body.ts";
 import type { ClientCall } from "./calls.ts";
 import type { Settings } from "./options.ts";
 
@@ -21,6 +22,8 @@ export interface Received {
  * or a third if every character is escaped.
  */
 export const MAX_BODY_BYTES: number = 1024 * 1024;
+/** A body in more pieces must have `MIN_PIECE` bytes per piece on average. */
+const [MAX_PIECES, MIN_PIECE] = [4096, 64];
 
 /**
  * Sends the request of a call once. The `fetch` may ignore the signal of its request. However the
@@ -89,13 +92,6 @@ function toRequest(
 }
 
 /**
- * A body in more pieces than this must have `LEAST_PIECE` bytes per piece on average, because each
- * piece costs memory and time.
- */
-const MAX_PIECES = 4096;
-const LEAST_PIECE = 64;
-
-/**
  * Reads a body; cancels it and returns `undefined` if it is missing, too long, in tiny pieces, or
  * not UTF-8.
  */
@@ -109,30 +105,16 @@ async function readText(
   const cancel = (): void => void reader.cancel(signal.reason).catch(() => {});
   if (signal.aborted) cancel();
   else signal.addEventListener("abort", cancel);
-  let bytes = new Uint8Array(1024);
-  let length = 0;
-  for (let pieces = 1;; pieces++) {
+  const pieces = new Pieces(
+    { maxBodyBytes: MAX_BODY_BYTES },
+    MAX_PIECES,
+    MIN_PIECE,
+  );
+  while (true) {
     const { done, value } = await reader.read();
-    if (done) break;
-    const end = length + value.byteLength;
-    const isTiny = pieces > MAX_PIECES && end < pieces * LEAST_PIECE;
-    if (end > MAX_BODY_BYTES || isTiny) {
-      cancel();
-      return undefined;
-    }
-    if (end > bytes.byteLength) {
-      const longer = new Uint8Array(Math.max(end, 2 * bytes.byteLength));
-      longer.set(bytes);
-      bytes = longer;
-    }
-    bytes.set(value, length);
-    length = end;
-  }
-  try {
-    // `response.text()` would replace bytes that are not UTF-8 with U+FFFD.
-    const utf8 = new TextDecoder("utf-8", { fatal: true });
-    return utf8.decode(bytes.subarray(0, length));
-  } catch {
+    if (done) return decodeUtf8(pieces.bytes);
+    if (pieces.add(value) === undefined) continue;
+    cancel();
     return undefined;
   }
 }

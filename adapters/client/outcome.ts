@@ -62,7 +62,7 @@ export function readOutcome<T extends object>(
       ? new Mismatch(NOT_JSON)
       : call.read(body, headers);
     return result instanceof Mismatch
-      ? fail("invalid_response", result.reason)
+      ? fail("invalid_response", result.message)
       : { result };
   }
   const refusal = readRefusal(status, body);

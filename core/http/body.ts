@@ -94,11 +94,15 @@ export async function readText(
   // HTTP/2 allows a body that is not announced: only reading shows whether there is one.
   if (bytes.byteLength === 0) return missing;
   if (refusal !== undefined) return refusal;
+  return decodeUtf8(bytes) ?? notUtf8;
+}
+
+/** Decodes UTF-8; `undefined` if it is not. `text()` would replace what is not with U+FFFD. */
+export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
-    // `request.text()` would replace bytes that are not UTF-8 with U+FFFD.
     return utf8.decode(bytes);
   } catch {
-    return notUtf8;
+    return undefined;
   }
 }
 
@@ -134,18 +138,27 @@ export function checkMediaType(
  */
 export class Pieces {
   readonly #maxBodyBytes: number;
+  readonly #maxPieces: number;
+  readonly #minPiece: number;
   #memory = new Uint8Array();
   #length = 0;
   #count = 0;
 
-  constructor({ maxBodyBytes }: BodyLimits) {
+  constructor(
+    { maxBodyBytes }: Pick<BodyLimits, "maxBodyBytes">,
+    maxPieces = MAX_PIECES,
+    minPiece = MIN_PIECE,
+  ) {
     this.#maxBodyBytes = maxBodyBytes;
+    this.#maxPieces = maxPieces;
+    this.#minPiece = minPiece;
   }
 
   /** Adds a piece; returns the refusal if the body has too many bytes or tiny pieces. */
   add(piece: Uint8Array): Refusal | undefined {
     const end = this.#length + piece.byteLength;
-    const isTiny = this.#count >= MAX_PIECES && end < this.#count * MIN_PIECE;
+    const isTiny = this.#count >= this.#maxPieces &&
+      end < this.#count * this.#minPiece;
     if (isTiny) return tooManyPieces;
     if (end > this.#maxBodyBytes) return tooLarge(this.#maxBodyBytes);
     if (end > this.#memory.byteLength) {
