@@ -77,7 +77,7 @@ export function grouped<Item, Result>(
     storageError("unavailable", action, `overloaded (${reason})`);
   /** The waiting items in order of arrival, and by key those that have one. */
   const queue: Waiting<Item, Result>[] = [];
-  const byKey = new Map<unknown, Waiting<Item, Result>>();
+  let byKey = new Map<unknown, Waiting<Item, Result>>();
   /**
    * How many items in a row were not joined by another, counted anew from `MANY_ALONE` on. With
    * `gathersEqual` only an equal item joins, in `run`: others in the group do not count.
@@ -95,7 +95,10 @@ export function grouped<Item, Result>(
   function dequeue(isWanted: (next: Waiting<Item, Result>) => boolean): Group {
     const end = queue.findIndex((next) => !isWanted(next));
     const taken = queue.splice(0, end < 0 ? queue.length : end);
-    for (const { key } of taken) byKey.delete(key);
+    // Not one map for ever: each table that V8 replaces in it (`OrderedHashTable::Rehash`) points to
+    // its successor, so once one is old, the items of all later ones stay until a major collection.
+    if (queue.length === 0) byKey = new Map();
+    else for (const { key } of taken) byKey.delete(key);
     return taken;
   }
 

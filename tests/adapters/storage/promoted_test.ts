@@ -1,0 +1,32 @@
+/** On V8, what a database has read is garbage at the next collection of young objects. */
+import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
+import { sharedPostgres } from "../../support/postgres/shared.ts";
+import { runWell } from "../../support/process.ts";
+import { commandLine, RUNTIME, testUnless } from "../../support/runtime.ts";
+import { temporaryFiles } from "../../support/temporary_directory.ts";
+
+const postgres = await sharedPostgres();
+const newPath = temporaryFiles();
+const program = fileURLToPath(
+  new URL("../../support/programs/promoted.ts", import.meta.url),
+);
+
+const isBun = RUNTIME === "bun" && "it has no V8";
+const DATABASES = [
+  ["SQLite", isBun, newPath],
+  ["PostgreSQL", isBun || postgres.skip, postgres.emptyDatabase],
+] as const;
+
+for (const [name, skip, open] of DATABASES) {
+  for (const callers of [1, 64]) {
+    testUnless(skip)(
+      `pages that ${callers} at a time read from ${name} stay young`,
+      async () => {
+        const args = [await open(), String(callers)];
+        const bytes = await runWell([...commandLine(program), ...args]);
+        assert(Number(bytes) < 400, `${bytes} bytes of a page`);
+      },
+    );
+  }
+}
