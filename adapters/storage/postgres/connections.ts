@@ -27,9 +27,6 @@ interface SendOptions {
   readonly commits?: boolean;
 }
 
-/** The driver's settings of a statement; `@types/pg` 8 lacks its timeout. */
-type Query = pg.QueryArrayConfig & { query_timeout?: number };
-
 /** Work to do on one connection. */
 type Work<T> = (send: Send) => Promise<T>;
 
@@ -64,13 +61,12 @@ export function postgresConnections(
       // A query inherits from a prepared statement, because `pg` 8.23 takes long to copy its own
       // properties (`cloneQueryConfig` in its lib/utils.js). Without a name it must have its own:
       // OpenTelemetry may add a comment to a copy of them (`addSqlCommenterCommentToQueries`).
-      const query: Query = address.pgbouncer || name === undefined
+      const query: pg.QueryArrayConfig = address.pgbouncer || name === undefined
         ? { text, rowMode }
         : Object.create(statement);
-      if (timeout !== undefined) query.query_timeout = timeout;
       const where = () => `${action} at ${describeHosts([connection])}`;
       try {
-        const { rows } = await connection.query<unknown[]>(query, [...values]);
+        const { rows } = await connection.query(query, [...values], timeout);
         if (connection.warning === undefined) return rows;
       } catch (error) {
         if (isConnectionUseless(error)) pool.lose();
