@@ -30,15 +30,7 @@ export function createControl(
 ): Service {
   const { journal } = store;
   const routes = ([
-    [
-      "GET",
-      "",
-      call(() => ({
-        pets: store.pets,
-        faults: store.faults,
-        requests: journal.list().length,
-      })),
-    ],
+    ["GET", "", call(store.state)],
     ["POST", "/reset", call(store.reset)],
     ["PUT", "/pets", callWithBody(store.seed)],
     ["GET", "/faults", call(() => store.faults)],

@@ -89,7 +89,8 @@ const ROUTES = operations.map(({ method, path, fields = () => ({}) }) => ({
 }));
 const findRoute = createRouter(ROUTES);
 const PATHS = new Set(ROUTES.map(({ path }) => path));
-const CODES = new Map(
+/** The errors of the contract, by status. */
+export const ERROR_CODES: ReadonlyMap<number, ErrorCode> = new Map(
   (Object.keys(ERROR_STATUS) as ErrorCode[])
     .map((code) => [ERROR_STATUS[code], code]),
 );
@@ -145,7 +146,7 @@ const answerSchema = v.pipe(
       status === undefined ||
       (BODILESS.includes(status)
         ? body === undefined
-        : body !== undefined || codeOf(status) !== undefined),
+        : body !== undefined || ERROR_CODES.has(status)),
     "needs a body unless its status is an error of the contract, and cannot have one with 204, 205 or 304",
   ),
 );
@@ -204,11 +205,6 @@ export function checkFaults(faults: readonly unknown[]): readonly Fault[] {
   });
 }
 
-/** The code of an error in the contract. */
-export function codeOf(status: number): ErrorCode | undefined {
-  return CODES.get(status);
-}
-
 /** The route of a path or template; each has `GET`. */
 function routeOf(path: string) {
   return findRoute("GET", path)?.route;
@@ -230,7 +226,7 @@ export function madeAnswer(
   { method, path }: { readonly method: string; readonly path: string },
 ): Answer | undefined {
   if (status === undefined) return undefined;
-  const code = codeOf(status);
+  const code = ERROR_CODES.get(status);
   if (body !== undefined || code === undefined) {
     // Bytes, because a Response would add a Content-Type to text.
     const bytes = body === undefined ? null : new TextEncoder().encode(body);

@@ -74,6 +74,10 @@ export class Journal {
     }
   }
 
+  get size(): number {
+    return this.#entries.size;
+  }
+
   /** Copies the entries. */
   list(): readonly RecordedRequest[] {
     return structuredClone([...this.#entries.keys()]);

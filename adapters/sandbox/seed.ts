@@ -72,7 +72,7 @@ export function makeSeed(seed: unknown, maxPets: number): Pet[] {
       return { ...pet, id: petId(id) };
     }
     const reason = isRefused
-      ? pet.message.replace("Cannot create pet: ", "")
+      ? pet.message.replace("Cannot create pet: ", "").replace("the body", "it")
       : `id must be an integer greater than ${last}, at most ${INT64_MAX}`;
     throw new TypeError(`Cannot seed pets: pet ${i + 1}: ${reason}`);
   });

@@ -12,17 +12,19 @@ import { corsLayer } from "../../core/http/cors.ts";
 import {
   type Answer,
   type ReadBody,
+  type Service,
   type ServiceRequest,
   withFields,
 } from "../../core/http/message.ts";
 import { normalizePath, parseTarget } from "../../core/http/target.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
 import { checkIntegers, checkNames, MAX_TIME } from "../../core/options.ts";
+import type { Pet } from "../../core/pets/pet.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { createService } from "../../core/service.ts";
 import {
   checkFaults,
-  codeOf,
+  ERROR_CODES,
   type Fault,
   type FaultAnswer,
   madeAnswer,
@@ -74,22 +76,19 @@ export function createStore(options: SandboxOptions) {
   const cors = corsLayer({ origins: "*" });
   const journal = new Journal();
   let seed = makeSeed(pets, maxPets);
-  let faults: readonly Fault[] = [];
-  let state = open();
+  let kept: Pet[];
+  let service: Service;
+  let faults: readonly Fault[];
+  reset();
 
-  /** Opens the service with the pets of the seed. */
-  function open() {
-    const pets = [...seed];
-    const service = createService(readHandlerOptions({
-      storage: arrayStorage(pets, maxPets),
+  /** Opens the service anew, with the pets of the seed. */
+  function reset(): void {
+    kept = [...seed];
+    service = cors(createService(readHandlerOptions({
+      storage: arrayStorage(kept, maxPets),
       keys: apiKeys([key]),
       onError: (cause) => cause instanceof StorageError || console.error(cause),
-    }));
-    return { service: cors(service), pets };
-  }
-
-  function reset(): void {
-    state = open();
+    })));
     faults = [];
     journal.clear();
   }
@@ -129,7 +128,7 @@ export function createStore(options: SandboxOptions) {
     let result: Answer | undefined;
     if (isTrue || fault.work === true) {
       const read = recording(readBody, entry);
-      result = await state.service(request, undefined, read);
+      result = await service(request, undefined, read);
       // A body of unknown length is read before its type is refused.
       if (result.status === 415) entry.body = null;
     } else if (fault.lose === true) {
@@ -157,12 +156,11 @@ export function createStore(options: SandboxOptions) {
     answer,
     journal,
     reset,
-    get pets() {
-      return state.pets.length;
-    },
     get faults() {
       return structuredClone(faults);
     },
+    /** The pets and requests in numbers, and the faults that wait. */
+    state: () => ({ pets: kept.length, faults, requests: journal.size }),
     /** Throws as `checkFaults` does; then none is added. */
     add(input: unknown): void {
       const added: readonly unknown[] = Array.isArray(input) ? input : [input];
@@ -208,7 +206,7 @@ function preferred(field: string): Fault {
     return digits === undefined ? Infinity : Number(digits);
   };
   const [status, delay] = [read("code"), read("delay")];
-  const isCode = codeOf(status) !== undefined;
+  const isCode = ERROR_CODES.has(status);
   const isDelay = delay <= MAX_TIME;
   const applied = [isCode && `code=${status}`, isDelay && `delay=${delay}`]
     .filter(Boolean).join(", ");

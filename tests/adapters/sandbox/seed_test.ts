@@ -53,6 +53,13 @@ test("a pet that is wrong is named with its member", () => {
   });
 });
 
+test("a pet that is no object is named too", () => {
+  for (const wrong of [7, null, []]) {
+    const message = "Cannot seed pets: pet 1: it must be a JSON object";
+    assert.throws(() => makeSeed([wrong], 9), { message });
+  }
+});
+
 test("the pets of a seed have ascending ids, by default the next", () => {
   const pet = { name: "Rex", categoryId: 1n };
   const seeds = [pet, { ...pet, id: 7n }, pet, { ...pet, id: INT64_MAX }];

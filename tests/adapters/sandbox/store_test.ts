@@ -139,12 +139,15 @@ test("an answer has the tester's header fields and body; null leaves a field out
     "Retry-After": null,
     "X-Sandbox": "yes",
     "Access-Control-Allow-Origin": null,
+    "Access-Control-Expose-Headers": "X-Sandbox",
   };
   store.add({ answer: { status: 503, headers } });
   const answer = await send(store);
   assert.equal(answer.headers.get("retry-after"), null);
   assert.equal(answer.headers.get("x-sandbox"), "yes");
   assert.equal(answer.headers.get("access-control-allow-origin"), null);
+  const exposed = answer.headers.get("access-control-expose-headers");
+  assert.equal(exposed, "X-Sandbox");
   assert.equal(answer.headers.get("content-type"), "application/json");
   store.add({ answer: { status: 502, body: "<h1>Bad" } });
   const page = await send(store);
