@@ -1,4 +1,4 @@
-/** Types and messages that the HTTP adapters share. Each exports a `serve` for a fetch function. */
+/** Types and messages that the HTTP adapters share. Each exports a `serve`. */
 
 import {
   checkFunction,

@@ -8,9 +8,7 @@ export type Bytes = Uint8Array<ArrayBuffer>;
 type Chunks = Iterable<Bytes> | AsyncIterable<Bytes>;
 
 /** Answers with the content, or with 304. */
-export type StaticContent = (
-  request: Pick<ServiceRequest, "headers">,
-) => Promise<Answer>;
+export type StaticContent = (request: ServiceRequest) => Promise<Answer>;
 
 /**
  * Answers 200 with the content, these fields and an `ETag`, or 304 if the client has it. The

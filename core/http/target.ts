@@ -45,9 +45,7 @@ export const noTunnel: Refusal = new Refusal(
  * 400): Deno 2.9 builds the URL from it, so a `/` in the `Host` would change the path (see
  * `makeUrlSafe` in adapters/http/guard.ts).
  */
-export function parseTarget(
-  request: Pick<ServiceRequest, "method" | "url" | "headers">,
-): Target | Refusal {
+export function parseTarget(request: ServiceRequest): Target | Refusal {
   if (request.method === "CONNECT") return noTunnel;
   const host = request.headers.get("host");
   if (host !== null && !isHost(host)) return malformedHost;
@@ -60,10 +58,7 @@ export function parseTarget(
 }
 
 /** Tells whether the path of a request, whatever its `Host`, is below another one such as `/v1`. */
-export function isBelow(
-  request: Pick<ServiceRequest, "url">,
-  path: string,
-): boolean {
+export function isBelow(request: ServiceRequest, path: string): boolean {
   try {
     const [, sent = ""] = URL_PARTS.exec(request.url) ?? [];
     return normalizePath(sent).startsWith(`${path}/`);

@@ -17,8 +17,8 @@ function exported(path: string): readonly string[] {
 test("mod.ts exports what someone who embeds the service needs, and nothing else", () => {
   assert.deepEqual(exported("mod.ts"), [
     "createHandler",
-    "Handler",
     "HandlerOptions",
+    "Handler",
     "RateLimitResult",
     "Answer",
     "BodyLimits",

@@ -18,7 +18,7 @@ import {
 export type { FetchFunction, ServeOptions, Server } from "../server.ts";
 
 /** The part of Bun's server that is used, because other type checkers lack its types. */
-interface BunServer {
+interface BunServer extends Pick<Server, "hostname" | "port"> {
   readonly pendingRequests: number;
   stop(closeActiveConnections?: boolean): Promise<void>;
 }
@@ -63,9 +63,7 @@ export async function serve(
   checkIntegers({ maxRequestBodySize }, 1);
   const fetch = guard(handle, onError);
   const { Bun } = globalThis as unknown as {
-    readonly Bun: {
-      serve(options: object): BunServer & Pick<Server, "hostname" | "port">;
-    };
+    readonly Bun: { serve(options: object): BunServer };
   };
   try {
     const server = Bun.serve({
