@@ -1,22 +1,19 @@
 /** The greeting: where the server listens, and how to get an API key. */
 
-import type { IssuedKeys } from "../../core/keys/issued_keys.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { origin } from "../http/server.ts";
 import { PROGRAM } from "./command_line.ts";
+import type { Config } from "./config.ts";
 import { standardError } from "./output.ts";
+import type { OpenService } from "./service.ts";
 
-/** What the greeting depends on. */
-export interface Situation {
-  /** The path of the service, without a `/` at its end. */
-  readonly basePath: string;
-  readonly issuedKeys: IssuedKeys;
-  /** The setting that has fixed keys; without one, the first key may be issued. */
-  readonly fixedKeysFrom: string | undefined;
+/** What the greeting depends on. Without fixed keys, the first key may be issued. */
+interface Situation
+  extends
+    Pick<OpenService, "basePath" | "issuedKeys" | "pageProblem">,
+    Pick<Config, "fixedKeysFrom"> {
   /** If standard error is a terminal, where the first key is issued and shown. */
   readonly isTerminal: boolean;
-  /** Resolves once the documentation page has been read: to the error if that failed. */
-  readonly pageProblem: Promise<Error | undefined>;
 }
 
 /**
@@ -42,7 +39,7 @@ export async function greet(
     await told; // a key is shown only once, so none is issued while nothing can be written
     standardError.write(await issueFirstKey(pets, situation));
   }
-  if (problem !== undefined) standardError.write(`${problem.message}\n`);
+  if (problem !== undefined) standardError.write(`${problem}\n`);
 }
 
 /** On a terminal, issues the first key. Returns what to tell: that key, or how to issue one. */

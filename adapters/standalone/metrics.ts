@@ -1,13 +1,14 @@
 /** Metrics of this process, which Prometheus reads at `/metrics`. */
 
-import { realpathSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import process from "node:process";
 import type { Layer } from "../../core/http/message.ts";
 import { knownMethod } from "../../core/trace.ts";
 import type { Endpoint } from "../../core/operations/operation.ts";
 import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
 import type { PoolCounts } from "../storage/pet_database.ts";
+import { VERSION } from "./command_line.ts";
 import type { Database } from "./config.ts";
-import { processMetrics } from "./process_metrics.ts";
 
 const NAME = "http_server_request_duration_seconds";
 /** The bounds of OpenTelemetry's semantic conventions. */
@@ -29,6 +30,9 @@ const BOUNDS = [
   Infinity,
 ];
 const HEADERS = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
+
+/** When the process started, in seconds since 1970. */
+const START = Date.now() / 1000 - process.uptime();
 
 /** Makes the metrics, with those of an open database and of its connections to PostgreSQL. */
 export function createMetrics(database: Database, pool?: () => PoolCounts) {
@@ -137,4 +141,40 @@ function exposition(line: string): string {
     /^([a-z_]+)(\S* \S+) (.*)$/,
     `# HELP $1 $3\n# TYPE $1 ${type}\n$1$2\n`,
   );
+}
+
+/**
+ * The metrics of the process, with Prometheus's names (its document Writing client libraries,
+ * Process metrics).
+ */
+function processMetrics(): readonly string[] {
+  const { user, system } = process.cpuUsage(); // in µs
+  const used = (user + system) / 1e6;
+  // Deno and Bun name a version of Node too.
+  const runtime = (["deno", "bun"] as const)
+    .find((name) => name in process.versions) ?? "node";
+  const version = process.versions[runtime];
+  return [
+    `process_cpu_seconds_total ${used} Processor time used, in seconds.`,
+    `process_resident_memory_bytes ${process.memoryUsage.rss()} Resident memory, in bytes.`,
+    `process_start_time_seconds ${START} When the process started, in seconds since 1970.`,
+    `petstore_build_info{version="${VERSION}",runtime="${runtime}",runtime_version="${version}"} 1 Always 1: the labels say what is running.`,
+    ...descriptors(),
+  ];
+}
+
+/** None if they cannot be read, as on Deno, where `/proc` needs all permissions. */
+function descriptors(): readonly string[] {
+  if ("Deno" in globalThis) return [];
+  try {
+    const limits = readFileSync("/proc/self/limits", "utf8");
+    const [, max] = /^Max open files +(\d+)/m.exec(limits) ?? [];
+    const open = readdirSync("/proc/self/fd").length;
+    return max === undefined ? [] : [
+      `process_open_fds ${open} Open file descriptors.`,
+      `process_max_fds ${max} Maximum number of open file descriptors.`,
+    ];
+  } catch {
+    return []; // not Linux
+  }
 }

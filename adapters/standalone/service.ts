@@ -76,8 +76,10 @@ export async function openService(config: Config, open = openStorage) {
     )),
     leave,
     drain,
+    /** Without a `/` at its end. */
     basePath,
     issuedKeys: issued,
+    /** Resolves once the documentation page has been read: to what is wrong if that failed. */
     pageProblem: page.problem,
     close(): Promise<void> {
       isClosed = true;
@@ -106,7 +108,7 @@ function openPage(openApiUrl: string) {
   const endpoints = page.endpoints.map((endpoint): Endpoint => ({
     ...endpoint,
     async run(call) {
-      const { message } = await problem ?? {};
+      const message = await problem;
       if (message === undefined) return await endpoint.run(call);
       const headers = { ...JSON_HEADERS, "content-type": "text/plain" };
       return { status: 404, headers, body: `${message}\n` };
@@ -116,9 +118,8 @@ function openPage(openApiUrl: string) {
 }
 
 /** Says what to do if the package of the documentation page is missing. */
-function explain(cause: Error): Error {
-  const name = "swagger-ui-dist";
-  return cause.message.includes(name)
-    ? new Error(`No page at /docs: ${howToInstall(SWAGGER_UI)}`, { cause })
-    : cause;
+function explain({ message }: Error): string {
+  return message.includes("swagger-ui-dist")
+    ? `No page at /docs: ${howToInstall(SWAGGER_UI)}`
+    : message;
 }

@@ -289,8 +289,6 @@ export const COVERED: Readonly<Record<string, string>> = {
     "adapters/standalone/keys.ts adapters/standalone/start.ts",
   "adapters/standalone/service_test.ts":
     "adapters/standalone/drain.ts adapters/standalone/probes.ts",
-  "adapters/standalone/metrics_test.ts":
-    "adapters/standalone/process_metrics.ts",
   "adapters/standalone/permissions_test.ts":
     "adapters/standalone/open_storage.ts",
   "adapters/standalone/serve_test.ts":

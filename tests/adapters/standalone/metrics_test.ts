@@ -123,7 +123,10 @@ it("/metrics tells of connections to PostgreSQL, and of the reads that wait", as
     );
     // One has the connection.
     await tells({ connections: 1, waiting: 1, reads: 2, lost: 0 });
-    await runSql(url, end("wait_event_type = 'Lock'"));
+    await until("the read with the connection is ended", async () => {
+      const ended = await runSql(url, end("wait_event_type = 'Lock'"));
+      return ended.length > 0;
+    });
     // It is read on another one.
     await tells({ connections: 1, waiting: 1, reads: 2, lost: 1 });
     await other.query("commit");
