@@ -90,8 +90,11 @@ export class Connection {
       this.assertWritable(action);
     }
     const result = this.#commit(action, work);
-    this.#assertCommitKept(action);
-    return result;
+    if (this.#files.doAllExist()) return result;
+    // The commit may be in a file that is gone. If the log is saved, so is the commit.
+    this.checkFiles();
+    if (this.#problem === undefined || this.#isLogSaved) return result;
+    throw storageError("outcome_unknown", action, this.#problem.message);
   }
 
   /**
@@ -140,15 +143,6 @@ export class Connection {
       if (!isCommitting || !mayHaveCommitted(error)) throw error;
       throw storageFault(action, error, "outcome_unknown");
     }
-  }
-
-  /** @throws {StorageError} `outcome_unknown` if the last commit may be in a file that is gone. */
-  #assertCommitKept(action: string): void {
-    if (this.#files.doAllExist()) return;
-    this.checkFiles();
-    // If the log is saved, so is the commit, which was in it.
-    if (this.#problem === undefined || this.#isLogSaved) return;
-    throw storageError("outcome_unknown", action, this.#problem.message);
   }
 
   /**
