@@ -136,7 +136,7 @@ for (const isKilled of [false, true]) {
     `a disk too full for the index of the log makes a create uncertain, ${
       isKilled ? "then SIGKILL" : "then space"
     }`,
-    { skip: NO_FAILING_DISK },
+    { skip: NO_FAILING_DISK, timeout: 60_000 },
     async () => {
       const path = join(directory, `index-${isKilled}.db`);
       const trigger = join(directory, `full-${isKilled}`);
