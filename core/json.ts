@@ -33,23 +33,18 @@ export function parseWithInt64(
   ...names: readonly string[]
 ): unknown {
   const value: unknown = JSON.parse(text);
-  const objects = outermostObjects(value);
   // If the text has no fraction and no exponent, only unsafe integers can have been rounded.
-  const isExact = !/[0-9][.eE]/.test(text) &&
-    objects.every((members) =>
-      names.every((name) =>
-        typeof members[name] !== "number" || Number.isSafeInteger(members[name])
-      )
-    );
-  // The same objects, in which a number that may have been rounded is a string of its digits.
-  const sources = isExact
-    ? objects
-    : outermostObjects(JSON.parse(quoteNumbers(text)));
-  objects.forEach((members, i) => {
+  const hasIntegersOnly = !/[0-9][.eE]/.test(text);
+  /** The same objects, in which a number that may have been rounded is a string of its digits. */
+  let sources: readonly Members[] | undefined;
+  outermostObjects(value).forEach((members, i) => {
     for (const name of names) {
       const number = members[name];
       if (typeof number !== "number") continue;
-      const source = sources[i]?.[name];
+      if (!hasIntegersOnly || !Number.isSafeInteger(number)) {
+        sources ??= outermostObjects(JSON.parse(quoteNumbers(text)));
+      }
+      const source = sources?.[i]?.[name];
       members[name] = typeof source === "string"
         ? literalToInt64(source) ?? number
         : BigInt(number);
