@@ -19,7 +19,9 @@ export const CONTROL = "/sandbox";
 /** Maximum size of a body, and of a file of pets, in bytes. */
 export const MAX_BYTES: number = 16 * 1024 * 1024;
 
-const LOOPBACK = /^(?:(?:.*\.)?localhost|127\.[\d.]+|\[::1\])$/;
+/** Names and addresses of this machine that no other machine can use. */
+export const LOOPBACK: RegExp =
+  /^(?:(?:.*\.)?localhost|127\.[\d.]+|\[?::1\]?)$/;
 
 type Act = (request: ServiceRequest, readBody: ReadBody) => Promise<Answer>;
 

@@ -11,7 +11,7 @@ import {
 } from "../standalone/command_line.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
 import { check, integer, readHost } from "../standalone/config.ts";
-import { MAX_BYTES } from "./control.ts";
+import { LOOPBACK, MAX_BYTES } from "./control.ts";
 import { sandbox } from "./mod.ts";
 import { checkHosts } from "./serve.ts";
 
@@ -74,7 +74,7 @@ export async function runSandbox(args: readonly string[]): Promise<void> {
     process.stdin.on("end", exit).on("error", exit).resume();
   }
   if (!values.quiet) {
-    const warning = /^(?:localhost|127\.[\d.]+|::1)$/.test(hostname)
+    const warning = LOOPBACK.test(hostname)
       ? ""
       : `It listens on ${hostname}, so it is open to everyone who can reach this machine.\n`;
     process.stderr.write(`

@@ -366,15 +366,10 @@ test("seeded ids are in pages, single pets and links, and later ids follow", asy
   assert.equal(await read(send(store, `/pets/${second}`)), second);
   assert.equal((await send(store, "/pets/9007199254740994")).status, 404);
   assert.equal((await send(store, "/pets/1")).status, 404);
-  const headers = { "idempotency-key": "1" };
-  for (const [sent, id] of [[{ headers }, 6], [{}, 7], [{ headers }, 6]]) {
-    const created = await read(create(store, sent as Sent));
-    assert.equal(created, `900719925474099${id}`);
-  }
-  const last = `${third},9007199254740996,9007199254740997`;
+  const created = "9007199254740996";
+  assert.equal(await read(create(store)), created);
+  const last = `${third},${created}`;
   assert.equal(await read(send(store, `/pets?after=${second}`)), last);
-  const created = "9007199254740997";
-  assert.equal(await read(send(store, `/pets/${created}`)), created);
   store.reset();
   assert.equal(await read(send(store, "/pets")), ids.join());
 });
