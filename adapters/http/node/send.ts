@@ -26,10 +26,12 @@ export function send(answer: Answer, exchange: Exchange): Written {
   ) {
     return sendStream(answer, body, exchange);
   }
-  const isBodiless = status === 204 || status === 304;
-  const length = isBodiless ? undefined : Buffer.byteLength(body ?? "");
-  writeHead(answer, exchange, length);
   const isHead = exchange.req.method === "HEAD";
+  const isBodiless = status === 204 || status === 304;
+  // For HEAD, an answer without a body states the length itself.
+  const isLengthKnown = !isBodiless && (!isHead || body !== null);
+  const length = isLengthKnown ? Buffer.byteLength(body ?? "") : undefined;
+  writeHead(answer, exchange, length);
   return endResponse(exchange, isBodiless || isHead ? null : body);
 }
 
