@@ -6,12 +6,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import type { PetDatabase } from "../../../adapters/storage/pet_database.ts";
-import { parsePostgresUrl } from "../../../adapters/storage/postgres/address.ts";
 import { postgresStorage } from "../../../adapters/storage/postgres/mod.ts";
-import { postgresTransfer } from "../../../adapters/storage/postgres/transfer.ts";
 import { sqliteStorage } from "../../../adapters/storage/sqlite/mod.ts";
-import { sqliteTransfer } from "../../../adapters/storage/sqlite/transfer.ts";
-import type { Access, Transfer } from "../../../adapters/storage/transfer.ts";
 import { atEnd } from "../../support/at_end.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
@@ -25,8 +21,6 @@ export interface Place {
   readonly query: (sql: string) => Promise<readonly TextRow[]>;
   /** Opens it as a server does, which creates its tables. It is closed after the test. */
   readonly open: () => Promise<PetDatabase>;
-  /** Opens it as `copy` does. */
-  readonly transfer: (access: Access) => Promise<Transfer>;
 }
 
 /** A row, by names of columns. */
@@ -55,14 +49,11 @@ const OPEN = {
       }
     },
     open: () => sqliteStorage(path),
-    transfer: (access: Access) => sqliteTransfer(path, access),
   }),
   PostgreSQL: (url: string) => ({
     url,
     query: async (sql: string) => await runSql(url, sql) as readonly TextRow[],
     open: () => postgresStorage(url),
-    transfer: (access: Access) =>
-      postgresTransfer(parsePostgresUrl(url), access),
   }),
 };
 

@@ -1,10 +1,12 @@
 /** Copies between databases: all of it, in order, and again until both are equal. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { readLastingDatabase } from "../../../adapters/standalone/config.ts";
 import {
   copyAll,
   startProgress,
 } from "../../../adapters/standalone/copy_records.ts";
+import { openTransfer } from "../../../adapters/standalone/open_storage.ts";
 import { INT64_MAX, INT64_MIN } from "../../../core/json.ts";
 import { issuedKeys } from "../../../core/keys/issued_keys.ts";
 import { DELICATE_NAMES } from "../../contract/storage/sample_pets.ts";
@@ -32,10 +34,8 @@ async function copy(
   [from, to]: Both,
   amid?: () => Promise<void>,
 ) {
-  const [source, target] = [
-    await from.transfer("read"),
-    await to.transfer("write"),
-  ];
+  const source = await openTransfer(readLastingDatabase(from.url), "read");
+  const target = await openTransfer(readLastingDatabase(to.url), "write");
   const notes: string[] = [];
   let time = 0;
   const hooked: typeof target = {
