@@ -47,10 +47,8 @@ export function createMetrics(database: Database, pool?: () => PoolCounts) {
   const unfinished = { creates: 0, reads: 0 };
   let faults = 0;
 
-  function untilSettled<T>(
-    kind: keyof typeof unfinished,
-    work: Promise<T>,
-  ): Promise<T> {
+  /** Counts work until it settles. */
+  function count<T>(kind: keyof typeof unfinished, work: Promise<T>) {
     unfinished[kind]++;
     return work.finally(() => unfinished[kind]--);
   }
@@ -59,9 +57,9 @@ export function createMetrics(database: Database, pool?: () => PoolCounts) {
   function watch<T extends PetStorage>(storage: T): T {
     return {
       ...storage,
-      create: (...call) => untilSettled("creates", storage.create(...call)),
-      get: (id) => untilSettled("reads", storage.get(id)),
-      list: (query) => untilSettled("reads", storage.list(query)),
+      create: (...call) => count("creates", storage.create(...call)),
+      get: (id) => count("reads", storage.get(id)),
+      list: (query) => count("reads", storage.list(query)),
     };
   }
 

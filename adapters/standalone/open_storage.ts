@@ -21,11 +21,10 @@ export async function openStorage(
   switch (database.kind) {
     case "memory":
       return (await import("../storage/memory/mod.ts")).memoryStorage(options);
-    case "sqlite":
-      return await (await import("../storage/sqlite/mod.ts")).sqliteStorage(
-        database.path,
-        options,
-      );
+    case "sqlite": {
+      const { sqliteStorage } = await import("../storage/sqlite/mod.ts");
+      return await sqliteStorage(database.path, options);
+    }
     case "postgres": {
       const { openPostgres } = await import("../storage/postgres/open.ts");
       const { address } = database;
