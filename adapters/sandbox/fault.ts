@@ -177,10 +177,9 @@ const faultSchema = v.pipe(
   }),
   v.check(
     ({ delay, answer, lose, cut, drip }) => {
-      const { length } = [answer, lose, cut, drip].filter((kind) =>
-        kind !== undefined
-      );
-      return length === 1 || length === 0 && delay !== undefined;
+      const kinds = [answer, lose, cut, drip]
+        .filter((kind) => kind !== undefined).length;
+      return kinds === 1 || kinds === 0 && delay !== undefined;
     },
     "must have exactly one of answer, lose, cut and drip, or delay alone",
   ),
