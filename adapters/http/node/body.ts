@@ -29,9 +29,8 @@ export async function readBody(
   if (awaitsContinue && !res.headersSent) res.writeContinue();
   if (length === req.readableLength) {
     // It arrived with the header, so it needs no timer.
-    let chunk: Uint8Array | null;
     // The last call returns null, and ends the request for Node.
-    while ((chunk = req.read()) !== null) {
+    for (let chunk = req.read(); chunk !== null; chunk = req.read()) {
       const refusal = pieces.add(chunk);
       if (refusal !== undefined) return refusal;
     }

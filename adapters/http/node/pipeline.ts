@@ -48,21 +48,16 @@ export function queueResponse(
   const { res, req: { socket } } = exchange;
   const current = currentResponse(socket);
   if (current === undefined || current === res) return begin(exchange);
-  let queue = queues.get(socket);
-  if (queue === undefined || queue.length === 0) {
-    queues.set(socket, queue = []);
-    enqueue(queue, { res: current });
-  }
-  // In its own trace, not that of the request whose response makes room for it.
-  const beginInTrace = AsyncResource.bind(() => begin(exchange));
+  const queue = queues.get(socket) ?? [];
+  queues.set(socket, queue);
+  if (queue.length === 0) enqueue(queue, { res: current });
   addPendingBytes(res, WEIGHT);
-  enqueue(queue, {
-    res,
-    begin() {
-      addPendingBytes(res, -WEIGHT);
-      beginInTrace();
-    },
+  // In its own trace, not that of the request whose response makes room for it.
+  const beginInTrace = AsyncResource.bind(() => {
+    addPendingBytes(res, -WEIGHT);
+    begin(exchange);
   });
+  enqueue(queue, { res, begin: beginInTrace });
   if (queue.length > 1 + MAX_WAITING) socket.destroy();
   else beginThoseThatMay(queue);
 }
