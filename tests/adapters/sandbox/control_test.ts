@@ -73,6 +73,8 @@ it("requests lists what came to the service alone, and is emptied", async ({ req
   await send("GET /v1/pets");
   await send("POST /v1/pets", '{"name":"","categoryId":1}');
   await send("GET /sandboxes");
+  const asProxy = await send("GET http://a.example/sandbox?a");
+  assert.match(asProxy, /^HTTP\/1.1 200 [^]*"requests":3/);
   const { host } = new URL(url);
   const headers = { host, connection: "close", authorization: `Bearer ${key}` };
   const entries = (await requests()).map(({ time: _, ...entry }) => entry);

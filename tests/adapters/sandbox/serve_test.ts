@@ -189,8 +189,7 @@ for (const [what, sent, ...recorded] of BAD) {
         await wire.rest(),
         /^HTTP\/1.1 400 [^]*"code":"bad_request"/,
       );
-      const isClosed = async () => !(await ends(sandbox)).includes("open");
-      await until("the entry is closed", isClosed);
+      await untilEnded(sandbox);
       assert.deepEqual(await ends(sandbox), recorded);
     },
   );
