@@ -142,16 +142,19 @@ function useRecorder(
   storage: ApiKeyStorage,
   onError: (error: unknown) => void,
 ) {
-  /** By id of a key, the start of the last day that was noted, in ms. */
-  const noted = new Map<number, number>();
+  /** The start of the day, in ms, and the ids of the keys that were used since. */
+  let today = 0;
+  const noted = new Set<number>();
   /** The day of the last failure, which is reported once. */
   let failed = 0;
   let noting: Promise<unknown> = Promise.resolve();
   return ({ id, lastUsed }: ApiKeyRecord): void => {
     const now = Date.now();
     const day = now - now % DAY;
-    if (noted.get(id) === day || Number(lastUsed ?? 0) >= day) return;
-    noted.set(id, day);
+    if (day !== today) noted.clear();
+    today = day;
+    if (noted.has(id) || Number(lastUsed ?? 0) >= day) return;
+    noted.add(id);
     // In another task, so that the request is answered first: a commit of SQLite blocks.
     noting = noting.then(() => new Promise((resolve) => setTimeout(resolve)))
       .then(() => storage.markUsed?.(id, new Date(day)))

@@ -7,9 +7,8 @@ import type { BaseUrl } from "../http/base_url.ts";
 import type { BodyLimits, ErrorCode } from "../http/message.ts";
 import { ERROR_STATUS } from "../http/refusal.ts";
 import type { Route } from "../http/router.ts";
-import type { JsonObject } from "./schemas.ts";
 import { headerRefs, headers, sharedErrors } from "./responses.ts";
-import { schemas } from "./schemas.ts";
+import { type JsonObject, schemas } from "./schemas.ts";
 
 export interface DescribedOperation extends Route {
   /** All errors that it answers with, except 405. */
