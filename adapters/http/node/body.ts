@@ -29,8 +29,9 @@ export async function readBody(
   if (awaitsContinue && !res.headersSent) res.writeContinue();
   if (length === req.readableLength) {
     // It arrived with the header, so it needs no timer.
+    let chunk: Uint8Array | null;
     // The last call returns null, and ends the request for Node.
-    for (let chunk = req.read(); chunk !== null; chunk = req.read()) {
+    while ((chunk = req.read()) !== null) {
       const refusal = pieces.add(chunk);
       if (refusal !== undefined) return refusal;
     }
