@@ -176,8 +176,16 @@ export function readHandlerOptions(options: HandlerOptions): ServiceOptions {
   if (storage instanceof Promise) {
     throw new TypeError("Wrong option storage: it is a promise, so await it");
   }
+  if (storage === undefined || storage === null) {
+    throw new TypeError("Wrong option storage: it is missing");
+  }
+  if (typeof storage === "function") {
+    throw new TypeError(
+      "Wrong option storage: it is a function, so call it, as in memoryStorage()",
+    );
+  }
   for (const method of ["create", "get", "list"] as const) {
-    checkFunction(storage?.[method], `storage.${method}`);
+    checkFunction(storage[method], `storage.${method}`);
   }
   if (typeof keys?.verify !== "function") {
     throw new TypeError(

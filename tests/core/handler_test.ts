@@ -256,9 +256,14 @@ test("createHandler throws for an option of a wrong kind, not for an undefined o
       { storage: Promise.resolve(storage) },
       "TypeError: Wrong option storage: it is a promise, so await it",
     ],
-    ...[undefined, null, {}].map((storage) =>
-      [{ storage }, noFunction("storage.create", "undefined")] as const
+    ...[undefined, null].map((storage) =>
+      [{ storage }, "TypeError: Wrong option storage: it is missing"] as const
     ),
+    [
+      { storage: memoryStorage },
+      "TypeError: Wrong option storage: it is a function, so call it, as in memoryStorage()",
+    ],
+    [{ storage: {} }, noFunction("storage.create", "undefined")],
     [{ storage: { ...storage, get: 1 } }, noFunction("storage.get", "number")],
     [
       { storage: { ...storage, list: null } },
