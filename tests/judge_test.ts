@@ -131,22 +131,56 @@ test("each clause of the interface blames a mistake", () => {
   assert.deepEqual([...blaming].sort(), Object.keys(INTERFACE_CLAUSES).sort());
 });
 
-test("the judge says what to mend first, and how many pets it added", async () => {
-  const service = serviceWith("any key will do", "names are trimmed");
-  let added = 0;
-  const report = await judge({
-    ...service,
-    async fetch(request) {
-      const answer = await service.fetch(request);
-      if (answer.status === 201) added++;
-      return answer;
-    },
-  }, SPEC);
+test("the judge says what to mend first", async () => {
+  const report = await judge(
+    serviceWith("any key will do", "names are trimmed"),
+    SPEC,
+  );
   const [first, ...more] = failing(report);
   assert.ok(more.length > 0);
   assert.equal(report.fixFirst, first?.sentence);
   assert.match(report.fixFirst ?? "", /^no key or a wrong one/);
-  assert.equal(report.petsAdded, added);
+});
+
+test("the judge counts the pets that it added, also if the status is not 201", async () => {
+  for (const mistakes of [[], ["201 is 200"]]) {
+    const service = serviceWith(...mistakes);
+    let added = 0;
+    const { petsAdded } = await judge({
+      ...service,
+      async fetch(request) {
+        const answer = await service.fetch(request);
+        if (request.method === "POST" && answer.ok) added++;
+        return answer;
+      },
+    }, SPEC);
+    assert.equal(petsAdded, added);
+    assert.ok(added > 9);
+  }
+});
+
+test("the judge says first which request may have ended the service", async () => {
+  const { fetch, ...service } = handleService();
+  let asked = "";
+  let isGone = false;
+  const report = await judge({
+    ...service,
+    async fetch(request) {
+      if (isGone) throw new TypeError("connect ECONNREFUSED 127.0.0.1:8000");
+      isGone = request.url.endsWith("limit=1.5");
+      if (!isGone) return await fetch(request);
+      asked = request.url;
+      throw new TypeError("fetch failed", { cause: new Error("ECONNRESET") });
+    },
+  }, SPEC);
+  const [verdict, ...more] = failing(report).filter(({ reason }) =>
+    /any more: did this request end/.test(`${reason}`)
+  );
+  assert.deepEqual(more, []);
+  assert.equal(report.fixFirst, verdict?.sentence);
+  const { exchange = "" } = verdict ?? {};
+  assert.ok(exchange.includes(`> GET ${asked}\n`), exchange);
+  assert.match(exchange, /< nothing$/);
 });
 
 test("a failure that is in the baseline is neither new nor what to mend first", async () => {
@@ -204,7 +238,10 @@ test("fields that a gateway drops or adds are failures that say so", async () =>
     const cause = failing(report).find(({ because }) => because === undefined);
     assert.match(cause?.reason ?? "", words);
     assert.equal(report.fixFirst, cause?.sentence);
-    if (field === "vary") assert.match(first?.exchange ?? "", /^> OPTIONS/);
+    if (field === "vary") {
+      const asked = /^> OPTIONS[^]*\n< vary: Origin$/m;
+      assert.match(first?.exchange ?? "", asked);
+    }
     if (!/type|location/.test(field)) continue;
     assert.ok(more.length > 5);
     const others = failing(report).filter((verdict) => verdict !== cause);
@@ -218,21 +255,20 @@ test("the judge says if a connection is closed, and if there are more answers", 
     socket.once("data", () => socket.end(answers)).on("error", () => {});
   });
   const base = `http://127.0.0.1:${await listenOn(t, server)}/v1`;
-  const reasonOf = async (sentence: string): Promise<string | undefined> => {
+  const judged = (sentence: string) => {
     const clause = RAW_HTTP_CLAUSES[sentence] ?? assert.fail(sentence);
-    return (await judgeClause(clause, { ...handleService(), base })).reason;
+    return judgeClause(clause, { ...handleService(), base });
   };
   const refused =
     "a malformed Host is 400, before the path, the method and the key";
   const none = "The connection was closed without an answer";
-  assert.equal(await reasonOf(refused), none);
+  assert.equal((await judged(refused)).reason, none);
   answers = "HTTP/1.1 201 Created\r\ncontent-length: 0\r\n\r\n".repeat(3);
   const ended =
     "an HTTP/1.0 request with Transfer-Encoding is answered, and its connection ends";
-  assert.match(
-    `${await reasonOf(ended)}`,
-    /^3 answers came, and the connection/,
-  );
+  const { reason, exchange } = await judged(ended);
+  assert.match(`${reason}`, /^3 answers came, and the connection/);
+  assert.match(`${exchange}`, /(?:\n< 201){3}$/);
 });
 
 /** A service that answers all requests in the same way. */
@@ -250,11 +286,18 @@ const STRANGERS: readonly (readonly [
   cause: RegExp,
   answer: (request: Request) => Promise<Response>,
   exchange?: RegExp,
+  base?: string,
 ])[] = [
   [/404: is the address right/, always(404), /^> POST \S+\/v1\/pets$/m],
   [
     /nothing at .*\/v1\/pets, but something at .*t\/pets: give that address/,
     ({ url }) => always(url.includes("/v1") ? 404 : 200)(),
+  ],
+  [
+    /nothing at .*t\/pets, but something at .*\/v1\/pets: give that address/,
+    ({ url }) => always(url.includes("/v1") ? 200 : 404)(),
+    /^/,
+    "http://localhost",
   ],
   [/401: is the key/, always(401)],
   [/429: turn off the rate limit/, always(429)],
@@ -295,8 +338,9 @@ const STRANGERS: readonly (readonly [
 ];
 
 test("the judge looks first, and says what is likely if nothing can be judged", async () => {
-  for (const [cause, fetch, exchange = /^/] of STRANGERS) {
-    const service = { ...handleService(), fetch, key: "secret" };
+  for (const [cause, fetch, exchange = /^/, base] of STRANGERS) {
+    const own = handleService();
+    const service = { ...own, fetch, key: "secret", base: base ?? own.base };
     const patience = { ...SPEC, patience: 500 };
     const { clauses, fixFirst } = await judge(service, patience);
     const [verdict] = clauses;

@@ -16,7 +16,7 @@ import {
   newName,
   type PetsClient,
 } from "./pets_client.ts";
-import { head, pets } from "./raw_http_contract.ts";
+import { answersIn, head, pets } from "./raw_http_contract.ts";
 import { rawRequest, Wire } from "./wire.ts";
 
 /** A name as long as a new one, which replaces it. */
@@ -231,12 +231,7 @@ async function converse(
   if (end) wire.end();
   const raw = await wire.until((text) => text.includes(until), QUIET);
   wire.close();
-  return raw.split(/(?=HTTP\/1\.1 \d{3})/).filter((text) => text !== "")
-    .map((text) => {
-      const [first = "", ...rest] = text.split("\r\n\r\n");
-      const status = Number(first.slice(9, 12));
-      const answer = { status, headers: new Headers(), text: rest.join("") };
-      client.service.seen?.(answer);
-      return answer;
-    });
+  const answers = answersIn(raw);
+  for (const answer of answers) client.service.seen?.(answer);
+  return answers;
 }

@@ -17,7 +17,7 @@ import {
   Unchecked,
 } from "../contract/pets_client.ts";
 import { RAW_HTTP_CLAUSES } from "../contract/raw_http_contract.ts";
-import { explainFailure, LOOK, look } from "./look.ts";
+import { explainFailure, LOOK, look, NOTHING_LISTENS } from "./look.ts";
 
 /** The time limit for an answer, in ms. */
 export const PATIENCE = 10_000;
@@ -51,13 +51,13 @@ export interface Report {
   /** The outcomes, in the order of the clauses. */
   readonly clauses: readonly Verdict[];
   /**
-   * What to fix first: the most harmful clause that fails and is not in the baseline, or the likely
-   * reason if none could be checked; null if none fails.
+   * What to fix first: the clause during which the service ended, or the most harmful one that fails
+   * and is not in the baseline, or the likely reason if none could be checked; null if none fails.
    */
   readonly fixFirst: string | null;
   /** The seed of the generated values. */
   readonly seed: number;
-  /** The number of creates that were answered with 201. */
+  /** The number of creates that were answered with a status from 200 to 299. */
   readonly petsAdded: number;
 }
 
@@ -95,16 +95,27 @@ export async function judge(
   const { isInterfaceOnly = false, seed = newSeed(), onVerdict } = options;
   const { known = new Set() } = options;
   const added: Pet[] = [];
+  let petsAdded = 0;
   let silent = 0;
+  let hasAnswered = false;
+  const fetch = withPatience(service, options.patience, (isSilent) => {
+    silent = isSilent ? silent + 1 : 0;
+    hasAnswered ||= !isSilent;
+  });
   const judged: OpenService = {
     ...service,
     seed,
     added,
-    fetch: withPatience(service, options.patience, (isSilent) => {
-      silent = isSilent ? silent + 1 : 0;
-    }),
+    async fetch(request) {
+      const answer = await fetch(request);
+      // seen() counts a 201, which may also answer bytes.
+      const isOdd = answer.ok && answer.status !== 201;
+      if (request.method === "POST" && isOdd) petsAdded++;
+      return answer;
+    },
     seen(message) {
       if (typeof message === "string" || message.status !== 201) return;
+      petsAdded++;
       try {
         added.push(petIn(message, 201));
       } catch {
@@ -117,14 +128,23 @@ export async function judge(
     verdicts.push(verdict);
     onVerdict?.(verdict);
   };
+  const judgeNext = async (
+    clause: Clauses[string],
+    service: OpenService,
+  ): Promise<Judged> => {
+    const found = await judgeClause(clause, service);
+    if (found.reason !== NOTHING_LISTENS || !hasAnswered) return found;
+    hasAnswered = false; // what fails later says that nothing listens
+    return { ...found, reason: ENDED };
+  };
   // These are checked first, but reported in their places.
   const early = new Map<string, Judged>();
   const judgeEarly = async (sentence: string, service: OpenService) => {
     const clause = INTERFACE_CLAUSES[sentence] as Clause;
-    early.set(sentence, await judgeClause(clause, service));
+    early.set(sentence, await judgeNext(clause, service));
   };
   await judgeEarly(EMPTY, judged); // before the first pet is added
-  const first = await judgeClause({ check: look }, judged);
+  const first = await judgeNext({ check: look }, judged);
   if (first.outcome === "fails") {
     add({ sentence: LOOK, source: "interface", ...first });
   } else {
@@ -137,7 +157,7 @@ export async function judge(
       for (const [sentence, clause] of Object.entries(clauses)) {
         const found = early.get(sentence) ??
           (silent < MOST_SILENT
-            ? await judgeClause(outside(clause, clauses, service), marked)
+            ? await judgeNext(outside(clause, clauses, service), marked)
             : UNANSWERED);
         const { step, ...verdict } = found;
         const because = step === undefined
@@ -158,12 +178,11 @@ export async function judge(
     }
   }
   const failing = verdicts.filter(isNewFailure);
-  const mend = failing.find(({ because }) => because === undefined) ??
-    failing[0];
+  const mend = failing.find(({ reason }) => reason === ENDED) ??
+    failing.find(({ because }) => because === undefined) ?? failing[0];
   // If the first check fails, nothing else is checked, and its reason is what to fix.
   const fixFirst = (first.reason ?? mend?.sentence) || null;
   const { base: address } = service;
-  const petsAdded = added.length;
   return { address, seed, clauses: verdicts, fixFirst, petsAdded };
 }
 
@@ -184,6 +203,9 @@ const SOURCES = [
 export const SENTENCES: ReadonlySet<string> = new Set(
   SOURCES.flatMap(([, clauses]) => Object.keys(clauses)),
 );
+
+const ENDED =
+  "The connection was lost and nothing listens any more: did this request end the service, or the one before?";
 
 const UNANSWERED: Judged = {
   outcome: "unchecked",
@@ -351,7 +373,7 @@ function explain(error: unknown): string {
 
 /** The fields of an answer that a clause may check. */
 const SHOWN =
-  /^(?:content-type|allow|link|location|retry-after|connection|sunset|deprecation|idempotency-replayed|www-authenticate)$/;
+  /^(?:accept-encoding|access-control-.*|allow|cache-control|connection|content-type|deprecation|idempotency-replayed|link|location|retry-after|sunset|vary|www-authenticate|x-content-type-options)$/;
 
 /** Quotes the last requests and their answers. The key is hidden before anything is cut. */
 function lastOf(

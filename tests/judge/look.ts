@@ -61,14 +61,19 @@ function assertLikely(request: string, { status, headers }: Answer): void {
 
 /** Returns the likely reason if there are no pets at an address. */
 async function explainNotFound(client: PetsClient): Promise<string> {
-  const above = client.base.replace(/\/v1$/, "");
   const { fetch, base, key } = client.service;
+  const above = base.replace(/\/v1$/, "");
+  const other = `${above === base ? `${base}/v1` : above}/pets`;
   // Not by the client, whose last requests are shown: they went to the address that was given.
-  const { status } = await ask({ fetch, base, key }, "GET", `${above}/pets`);
+  const { status } = await ask({ fetch, base, key }, "GET", other);
   return status === 404
     ? "GET and POST /pets are answered 404: is the address right?"
-    : `There is nothing at ${client.base}/pets, but something at ${above}/pets: give that address`;
+    : `There is nothing at ${base}/pets, but something at ${other}: give that address`;
 }
+
+/** The reason if a server refuses connections. */
+export const NOTHING_LISTENS =
+  "Nothing listens at this address: is the service running?";
 
 /** Explains why there is no answer, which runtimes hide in causes. */
 export function explainFailure(error: unknown): string {
@@ -86,7 +91,7 @@ export function explainFailure(error: unknown): string {
   if (
     /ECONNREFUSED|connection refused|unable to connect/i.test(reason + code)
   ) {
-    return "Nothing listens at this address: is the service running?";
+    return NOTHING_LISTENS;
   }
   return cause === error ? reason : `No answer: ${reason}`;
 }

@@ -214,7 +214,7 @@ function printSummary({ clauses, fixFirst, petsAdded, seed }: Report): void {
   if (known > 0) console.log(`In the baseline: ${known} of those that fail.`);
   if (fixFirst !== null) console.log(`Fix first: ${fixFirst}`);
   const added = petsAdded === 0
-    ? "No pet was added."
+    ? "No create succeeded."
     : `At least ${petsAdded} pets were added.`;
   console.log(`${added} Seed: ${seed}`);
 }

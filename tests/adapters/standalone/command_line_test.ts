@@ -218,7 +218,7 @@ test("judge says that nothing listens at an address", async () => {
   const { code, stdout } = await run([...judge, "--key", "k", address]);
   assert.equal(code, 1);
   const said =
-    /^Fix first: Nothing listens at this address: .*\nNo pet was added/m;
+    /^Fix first: Nothing listens at this address: .*\nNo create succeeded/m;
   assert.match(stdout, said);
 });
 
