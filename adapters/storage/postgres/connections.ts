@@ -83,6 +83,9 @@ export function postgresConnections(
       return result;
     } catch (error) {
       connection.release(true);
+      // A replaced primary still accepts connections, but statements there may wait for a standby
+      // or a lock in vain. The caller does not wait for this check.
+      if (error instanceof StorageError) pool.watch();
       throw error;
     }
   }
@@ -96,15 +99,10 @@ export function postgresConnections(
     mayRepeat: (error: unknown) => boolean,
   ): Promise<T> {
     try {
-      return await attempt(action, work).catch((error) => {
-        if (!mayRepeat(error)) throw error;
-        return attempt(action, work);
-      });
+      return await attempt(action, work);
     } catch (error) {
-      // A replaced primary still accepts connections, but statements there may wait for a standby
-      // or a lock in vain. The caller does not wait for this check.
-      if (error instanceof StorageError) pool.watch();
-      throw error;
+      if (!mayRepeat(error)) throw error;
+      return await attempt(action, work);
     }
   }
 

@@ -24,9 +24,8 @@ export interface Standing {
   readonly timeline: number;
 }
 
-interface Answer {
+interface StandingOfHost extends Standing {
   readonly host: PostgresHost;
-  readonly standing: PromiseSettledResult<Standing>;
 }
 
 /** The standing of every host if any server will do: none is better than another. */
@@ -51,23 +50,24 @@ export function hostInUse(
   /** The highest timeline seen on the host in use; 0 until one has been read. */
   let timeline = 0;
   /** The last answers of the other hosts, and when to ask again: not before all have answered. */
-  let answers: Promise<readonly Answer[]> = Promise.resolve([]);
+  let answers: Promise<readonly PromiseSettledResult<StandingOfHost>[]> =
+    Promise.resolve([]);
   let nextLook = 0;
 
   function askOthers(): void {
     nextLook = Infinity;
     const others = hosts.filter((host) => host !== current);
-    answers = Promise.all(others.map(async (host) => {
-      const [standing] = await Promise.allSettled([ask(host)]);
-      return { host, standing };
+    answers = Promise.allSettled(others.map(async (host) => {
+      const standing = await ask(host);
+      return { host, ...writable ? standing : ANY };
     })).finally(() => nextLook = performance.now() + PAUSE);
   }
 
   /** @throws {WrongServer} if a server is read-only, or has a lower timeline than `least`. */
-  function assertUsable({ isWritable, timeline }: Standing, least: number) {
-    if (!isWritable) throw new WrongServer("the server is read-only");
-    if (timeline >= least) return;
-    const known = timeline || "unknown";
+  function assertUsable(its: Standing, least: number): void {
+    if (!its.isWritable) throw new WrongServer("the server is read-only");
+    if (its.timeline >= least) return;
+    const known = its.timeline || "unknown";
     throw new WrongServer(`its timeline is ${known}, not ${least} or later`);
   }
 
@@ -86,16 +86,16 @@ export function hostInUse(
     // Another call has already moved.
     if (current !== before) return [];
     const faults: unknown[] = [];
-    let best: (Standing & { readonly host: PostgresHost }) | undefined;
-    for (const { host, standing } of others) {
-      // The answers may be older than the last move.
-      if (host === current) continue;
+    let best: StandingOfHost | undefined;
+    for (const answer of others) {
       try {
-        if (standing.status === "rejected") throw standing.reason;
-        const its = writable ? standing.value : ANY;
+        if (answer.status === "rejected") throw answer.reason;
+        const its = answer.value;
+        // The answers may be older than the move to this host.
+        if (its.host === current) continue;
         assertUsable(its, isLost ? timeline : timeline + 1);
         // Among equal timelines the first host is used.
-        if (its.timeline > (best?.timeline ?? -1)) best = { ...its, host };
+        if (its.timeline > (best?.timeline ?? -1)) best = its;
       } catch (fault) {
         faults.push(fault);
       }

@@ -22,6 +22,7 @@
  */
 
 import process from "node:process";
+import { promisify } from "node:util";
 import pg from "pg";
 import { closedError, type PoolCounts } from "../pet_database.ts";
 import {
@@ -139,9 +140,7 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     });
     asking.add(client);
     try {
-      await new Promise<void>((resolve, reject) =>
-        client.connect((error?: Error) => error ? reject(error) : resolve())
-      );
+      await promisify<void>((done) => client.connect(done))();
       return await standingOf(client);
     } finally {
       asking.delete(client);
@@ -158,10 +157,9 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     /** Lends a connection. Rejects with the fault of `action`; then nothing was sent. */
     async take(action: string): Promise<Connection> {
       if (closed !== undefined) throw closedError(action);
+      server.watch();
       try {
-        const connection = await connect();
-        server.watch();
-        return connection;
+        return await connect();
       } catch (error) {
         const where = `${action} at ${describeHosts(hosts)}`;
         throw fault("unavailable", where, error);
@@ -203,6 +201,9 @@ function settingsOf(
     // tests/adapters/storage/postgres/faults_slow.ts).
     statement_timeout: queryTimeout + 500,
   };
+  const types = new pg.TypeOverrides();
+  // Without this an int8 is a string (the driver's document Data Types).
+  types.setTypeParser(pg.types.builtins.INT8, BigInt);
   return {
     ...driver,
     connectionTimeoutMillis: connectTimeout,
@@ -210,13 +211,7 @@ function settingsOf(
     idleTimeoutMillis: 30_000,
     ...pgbouncer ? {} : direct,
     password: driver.password ?? environmentPassword,
-    types: {
-      // Without this an int8 is a string (the driver's document Data Types).
-      getTypeParser: (oid: number, format?: "text" | "binary") =>
-        oid === pg.types.builtins.INT8
-          ? BigInt
-          : pg.types.getTypeParser(oid, format as "text"),
-    },
+    types,
   };
 }
 
