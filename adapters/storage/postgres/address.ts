@@ -175,11 +175,11 @@ function readTls(
     },
   );
   if (checks === false) {
-    const [useless] = Object.entries({ sslrootcert, sslcert, sslkey })
-      .filter(([, value]) => value !== undefined);
+    const useless = ["sslrootcert", "sslcert", "sslkey"]
+      .find((name) => parameters[name] !== undefined);
     if (useless === undefined) return false;
     throw wrong(
-      `${useless[0]} needs a sslmode that encrypts: add sslmode=verify-full`,
+      `${useless} needs a sslmode that encrypts: add sslmode=verify-full`,
     );
   }
   return {

@@ -94,9 +94,8 @@ export function groupReads(
 
   return {
     async get(ids) {
-      const [first = null, ...others] = ids;
-      const rows = others.length === 0
-        ? await read("get pet", GET, [first])
+      const rows = ids.length === 1
+        ? await read("get pet", GET, ids)
         : await read("get pet", GET_ALL, [ids]);
       const byId = new Map(rows.map((row) => [row[0], row]));
       return ids.map((id) => {

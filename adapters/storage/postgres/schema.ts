@@ -119,19 +119,15 @@ export async function cautions(
   { pgbouncer }: Pick<PostgresAddress, "pgbouncer">,
 ): Promise<readonly string[]> {
   const rows = await read(ACTION, CAUTIONS).catch(() => []);
-  return rows.flatMap(([isPatient, schemas, sequence]) => [
-    ...pgbouncer && isPatient === true
-      ? [
-        "Behind PgBouncer, statements that wait for a locked table never time out, and use up all connections of the database: ALTER ROLE … SET lock_timeout = '3s'",
-      ]
-      : [],
-    ...schemas === null ? [] : [
-      `Every user of the database may create functions in schema ${schemas}: REVOKE CREATE ON SCHEMA ${schemas} FROM PUBLIC`,
-    ],
-    ...sequence === null ? [] : [
-      `The sequence ${sequence} has a cache, so ids from several servers are out of order, and walks miss pets: ALTER SEQUENCE ${sequence} CACHE 1`,
-    ],
-  ]);
+  const [[isPatient, schemas, sequence] = []] = rows;
+  return [
+    pgbouncer && isPatient === true &&
+    "Behind PgBouncer, statements that wait for a locked table never time out, and use up all connections of the database: ALTER ROLE … SET lock_timeout = '3s'",
+    typeof schemas === "string" &&
+    `Every user of the database may create functions in schema ${schemas}: REVOKE CREATE ON SCHEMA ${schemas} FROM PUBLIC`,
+    typeof sequence === "string" &&
+    `The sequence ${sequence} has a cache, so ids from several servers are out of order, and walks miss pets: ALTER SEQUENCE ${sequence} CACHE 1`,
+  ].filter((caution) => typeof caution === "string");
 }
 
 async function bringUpToDate(
