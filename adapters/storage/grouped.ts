@@ -60,10 +60,10 @@ const PATIENCE = 100;
 /**
  * After a few items in a row that no other joined, as with one client, the next ones do not wait
  * for the end of their turn, which would take up to a fifth of the processor time of a request.
- * After many, a few wait again.
+ * After many, a few wait again: until then, equal reads that arrive together do not share one.
  */
 const FEW_ALONE = 16;
-const MANY_ALONE = 2048;
+const MANY_ALONE = 512;
 
 /** Makes a queue in front of a database. */
 export function grouped<Item, Result>(
