@@ -68,7 +68,7 @@ export async function runKeys(args: readonly string[]): Promise<void> {
   const { expires } = values;
   const options = expires === undefined
     ? {}
-    : { expires: check("--expires", () => readDays(expires), UsageError) };
+    : { expires: check("--expires", () => readExpiry(expires), UsageError) };
   const isIssue = positionals[0] === "issue";
   if (expires !== undefined && !isIssue) {
     throw new UsageError("--expires is for keys issue");
@@ -161,8 +161,8 @@ function revoke(idOrKey: number | string): Action {
   };
 }
 
-/** Reads after how many days a key expires. */
-function readDays(text: string): Date {
+/** Reads when a key expires, from a number of days such as `90d`. */
+function readExpiry(text: string): Date {
   const days = Number(/^[1-9][0-9]{0,3}(?=d$)/.exec(text)?.[0]);
   if (days <= 3650) return new Date(Date.now() + days * 86_400_000);
   throw new Error(
