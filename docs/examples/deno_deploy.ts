@@ -32,9 +32,9 @@ const {
   PETSTORE_API_KEYS,
   BASE_URL = "/v1",
 } = Deno.env.toObject();
-const fixedKeys = apiKeys(
-  PETSTORE_API_KEYS?.split(",").map((key) => key.trim()) ?? [],
-);
+const fixedKeys = PETSTORE_API_KEYS === undefined
+  ? undefined
+  : apiKeys(PETSTORE_API_KEYS.split(",").map((key) => key.trim()));
 let database: Promise<Database> | undefined;
 
 /** Opens the database when it is first needed, and retries after a failure. */
@@ -69,7 +69,7 @@ const handle = createHandler({
   storage,
   keys: {
     verify: async (key) =>
-      await fixedKeys.verify(key) || (await open()).keys.verify(key),
+      await fixedKeys?.verify(key) || (await open()).keys.verify(key),
   },
   baseUrl: BASE_URL,
 });
