@@ -64,17 +64,18 @@ export function postgresConnections(
       const query: pg.QueryArrayConfig = address.pgbouncer || name === undefined
         ? { text, rowMode }
         : Object.create(statement);
-      const where = () => `${action} at ${describeHosts([connection])}`;
+      let cause: unknown;
       try {
         const { rows } = await connection.query(query, [...values], timeout);
         if (connection.warning === undefined) return rows;
+        // The commit did not reach a standby: it is on one machine only.
+        cause = new Error(connection.warning);
       } catch (error) {
         if (isConnectionUseless(error)) pool.lose();
-        throw statementFault(where(), error, { commits });
+        cause = error;
       }
-      // The commit did not reach a standby: it is on one machine only.
-      const error = new Error(connection.warning);
-      throw statementFault(where(), error, { commits });
+      const where = `${action} at ${describeHosts([connection])}`;
+      throw statementFault(where, cause, { commits });
     };
 
     try {
