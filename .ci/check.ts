@@ -26,6 +26,14 @@ const steps: readonly (readonly string[])[] = [
 ];
 
 for (const args of steps) {
-  const { status } = spawnSync("deno", args, { cwd: ROOT, stdio: "inherit" });
-  if (status !== 0) process.exit(1);
+  // The dry run lists every file, which would bury the result.
+  const stdio = args[0] === "publish" ? "pipe" : "inherit";
+  const { status, stdout, stderr } = spawnSync("deno", args, {
+    cwd: ROOT,
+    stdio,
+    encoding: "utf8",
+  });
+  if (status === 0) continue;
+  process.stderr.write(`${stdout ?? ""}${stderr ?? ""}`);
+  process.exit(1);
 }

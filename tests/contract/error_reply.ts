@@ -67,6 +67,9 @@ export function assertError(answer: Answer, code: string): string {
  * which repeats the response's status and belongs to the code. Returns the message.
  */
 export function assertAnyError(answer: Answer): string {
+  const { status: is, text } = answer;
+  // A page of pets in place of an error would fill screens.
+  assert.ok(is >= 400, `${is} is no error: ${text.slice(0, 200)}`);
   assertJsonHeaders(answer.headers);
   const body: Record<string, unknown> = JSON.parse(answer.text);
   assert.deepEqual(Object.keys(body).sort(), ["code", "message", "status"]);

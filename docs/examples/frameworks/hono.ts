@@ -1,4 +1,5 @@
-// Run it with `node hono.ts`, after `npm install hono @hono/node-server`.
+// Run it with `node hono.ts`, after `npm install hono @hono/node-server`. As hono.mts, it needs no
+// `"type": "module"` in package.json, where `npm init -y` writes "commonjs".
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { apiKeys, createHandler, memoryStorage } from "@petstore/service";

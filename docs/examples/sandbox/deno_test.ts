@@ -1,4 +1,5 @@
-// Run it with `deno test deno_test.ts`: in process, without a port.
+// Run it with `deno test deno_test.ts`, after `npm install -D @types/node`: in process, without a
+// port.
 import { createClient } from "@petstore/service/client";
 import { sandbox } from "@petstore/service/sandbox";
 import assert from "node:assert/strict";
