@@ -1,6 +1,6 @@
 /** The control address of a sandbox, through which a test program controls it. */
 
-import { notJson, readText } from "../../core/http/body.ts";
+import { notJson, readText, wrongMediaType } from "../../core/http/body.ts";
 import {
   type Answer,
   jsonAnswer,
@@ -75,11 +75,19 @@ function call(action: () => unknown): Act {
   };
 }
 
+/** For `curl -d`, which sends the type of a form. */
+const notSentAsJson = new Refusal(
+  "unsupported_media_type",
+  `${wrongMediaType.message}: with curl use --json, or -H 'Content-Type: application/json' before 7.82`,
+  wrongMediaType.headers,
+);
+
 /** Passes the parsed body to an action, which throws if that is wrong. */
 function callWithBody(action: (body: unknown) => void): Act {
   return async (request, readBody) => {
     const limits = { maxBodyBytes: MAX_BYTES, bodyTimeout: 10_000 };
     const text = await readText(request, limits, readBody);
+    if (text === wrongMediaType) return notSentAsJson;
     if (typeof text !== "string") return text;
     let body: unknown;
     try {

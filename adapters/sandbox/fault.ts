@@ -143,11 +143,13 @@ const answerSchema = v.pipe(
   ),
   v.check(
     ({ status, body }) =>
-      status === undefined ||
-      (BODILESS.includes(status)
-        ? body === undefined
-        : body !== undefined || ERROR_CODES.has(status)),
-    "needs a body unless its status is an error of the contract, and cannot have one with 204, 205 or 304",
+      status === undefined || body !== undefined ||
+      BODILESS.includes(status) || ERROR_CODES.has(status),
+    "needs a body, because its status is not an error of the contract",
+  ),
+  v.check(
+    ({ status, body }) => body === undefined || !BODILESS.includes(status ?? 0),
+    "cannot have a body, because its status is 204, 205 or 304",
   ),
 );
 

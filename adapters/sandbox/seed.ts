@@ -80,7 +80,7 @@ export function makeSeed(seed: unknown, maxPets: number): Pet[] {
 
 /**
  * Keeps pets in an array, which may already have some, with any ascending ids. It is full at
- * `maxPets`, or if no int64 is left for an id.
+ * `maxPets`.
  */
 export function arrayStorage(pets: Pet[], maxPets: number): PetStorage {
   const byKey = new Map<string, Pet>();
@@ -98,7 +98,8 @@ export function arrayStorage(pets: Pet[], maxPets: number): PetStorage {
       const earlier = key === undefined ? undefined : byKey.get(key);
       if (earlier !== undefined) return { ...earlier, replayed: true };
       const id = (pets.at(-1)?.id ?? 0n) + 1n;
-      if (pets.length >= maxPets || !isInt64(id)) {
+      if (!isInt64(id)) throw new Error("Cannot create pet: no ids are left");
+      if (pets.length >= maxPets) {
         throw storageError("unavailable", "create pet", "the sandbox is full");
       }
       const pet = { id: petId(id), name, categoryId, status };

@@ -26,7 +26,7 @@ const MIN_PIECE = 256;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-const wrongMediaType = refuse(
+export const wrongMediaType: Refusal = refuse(
   "unsupported_media_type",
   "its Content-Type must be application/json, in UTF-8",
   { accept: "application/json" },

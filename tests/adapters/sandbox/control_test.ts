@@ -138,7 +138,11 @@ it("a body must be JSON and no larger than 16 MiB", async (sandbox) => {
   for (const type of ["text/plain", "application/x-www-form-urlencoded"]) {
     const headers = { "content-type": type };
     const init = { method: "POST", body: '{"lose":true}', headers };
-    await refused(`${control}/faults`, init, 415);
+    const { message } = await refused(`${control}/faults`, init, 415);
+    assert.match(
+      message,
+      /: with curl use --json, or -H 'Content-Type: application\/json' before 7\.82$/,
+    );
   }
   const fields = ["Host: localhost", "Content-Length: 16777217"];
   const sent = rawRequest("PUT /sandbox/pets", fields);

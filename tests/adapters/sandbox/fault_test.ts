@@ -85,11 +85,17 @@ const ANSWERS: readonly Row[] = [
   [{ status: 600, body: "" }, /answer.status must be/],
   [
     { status: 200 },
-    /answer needs a body unless its status is an error of the contract/,
+    /answer needs a body, because its status is not an error of the contract$/,
   ],
-  [{ status: 502 }, /answer needs a body unless/],
-  [{ status: 204, body: "" }, /cannot have one with 204, 205 or 304$/],
-  [{ status: 304, body: "x" }, /cannot have one with/],
+  [{ status: 502 }, /answer needs a body, because its status is not/],
+  [
+    { status: 204, body: "" },
+    /answer cannot have a body, because its status is 204, 205 or 304$/,
+  ],
+  [
+    { status: 304, body: "x" },
+    /answer cannot have a body, because its status is 204, 205 or 304$/,
+  ],
   [{ status: 503, body: {} }, /answer.body must be a string$/],
 ];
 

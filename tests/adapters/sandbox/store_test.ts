@@ -374,11 +374,14 @@ test("seeded ids are in pages, single pets and links, and later ids follow", asy
   assert.equal(await read(send(store, "/pets")), ids.join());
 });
 
-test("after the last int64 there is no id for another pet", async () => {
+test("after the last int64 a create is a 500, and the log says why", async (t) => {
+  const { mock } = t.mock.method(console, "error", () => {});
   const rex = { name: "Rex", categoryId: 1n };
   const store = sandbox({ pets: [{ ...rex, id: 2n ** 63n - 2n }] });
   assert.match(await (await create(store)).text(), /"id":9223372036854775807,/);
-  assert.deepEqual(outcome(await create(store)), [503, "1"]);
+  assert.deepEqual(outcome(await create(store)), [500, null]);
+  const [logged] = mock.calls.map(({ arguments: [cause] }) => String(cause));
+  assert.equal(logged, "Error: Cannot create pet: no ids are left");
 });
 
 test("options are checked", () => {
