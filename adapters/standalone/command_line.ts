@@ -33,7 +33,12 @@ export function parseArguments<const T extends ParseArgsOptionsConfig>(
   } catch (cause) {
     // No command takes a positional argument that starts with a "-".
     const { message } = cause as Error;
-    throw new UsageError(message.replace(/\. To specify a positional.*/, ""));
+    throw new UsageError(
+      message.replace(/\. To specify a positional.*/, "").replace(
+        /^Option '(.*)' argument is ambiguous[^]*/,
+        `Option '$1' has no value; write '$1=-X' for one that begins with a dash`,
+      ),
+    );
   }
 }
 

@@ -132,8 +132,9 @@ export function check<T>(
   try {
     return read();
   } catch (cause) {
-    // `name` replaces the name of the option in the core's message.
-    const reason = (cause as Error).message.replace(/^Wrong [^:]+: /, "");
+    // `name` replaces the name of the option, or the action, in the message.
+    const { message } = cause as Error;
+    const reason = message.replace(/^(?:Wrong|Cannot) [^:]+: /, "");
     throw new Wrong(`Cannot read ${name}: ${reason}`, { cause });
   }
 }

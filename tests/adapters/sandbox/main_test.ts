@@ -140,7 +140,10 @@ const WRONG = [
   ],
   ["--port", /^Option '--port <value>' argument missing$/],
   ["--delay 1s", /^Cannot read --delay: it must be an integer from 0 to /],
-  ["--max-pets -1", /^Option '--max-pets' argument is ambiguous/],
+  [
+    "--max-pets -1",
+    /^Option '--max-pets' has no value; write '--max-pets=-X' for one that begins with a dash$/,
+  ],
   ["--pets 4 --max-pets 3", /^Cannot read --pets 4: .* at most 3$/],
   [
     "--pets none.json",
@@ -169,7 +172,7 @@ const NO_PETS = {
   "[": /: it cannot be read as JSON$/,
   "{}": /: it must be an array of NewPet, or their number/,
   '[{"name":"A","categoryId":1},{"name":7,"categoryId":1}]':
-    /: pet 2: name must be a string$/,
+    /^Cannot read --pets [^:]*: pet 2: name must be a string$/,
   [" ".repeat(16 * 1024 * 1024 + 1)]: /: it has more than 16777216 bytes$/,
 };
 for (const [text, message] of Object.entries(NO_PETS)) {

@@ -26,7 +26,10 @@ const REFUSED = [
   ],
   ["start foo", /^Unexpected argument 'foo'\. /],
   ["start --port", /^Option '--port <value>' argument missing$/m],
-  ["start --port --host ::1", /^Option '--port' argument is ambiguous/],
+  [
+    "start --port --host ::1",
+    /^Option '--port' has no value; .*\nSee --help\n$/,
+  ],
   ["start --host=", /^Option '--host' is empty$/m],
   ["start --port 70000", /^Cannot read --port: .* from 0 to 65535, not /],
   ["start", /^Cannot read PORT: .* from 0 to 65535,/, { PORT: "70000" }],
