@@ -183,6 +183,26 @@ test("the judge says first which request may have ended the service", async () =
   assert.match(exchange, /< nothing$/);
 });
 
+test("bytes that may have ended the service come first, not the clause after them", async (t) => {
+  const server = createServer((socket) => {
+    socket.on("error", () => {}).destroy();
+    server.close();
+  });
+  const base = `http://127.0.0.1:${await listenOn(t, server)}/v1`;
+  const { fetch, ...service } = handleService();
+  const { clauses, fixFirst } = await judge({
+    ...service,
+    base,
+    fetch: (request) =>
+      server.listening
+        ? fetch(request)
+        : Promise.reject(new Error("ECONNREFUSED")),
+  });
+  const bytes = clauses.findIndex(({ sentence }) => sentence === fixFirst);
+  assert.equal(fixFirst, Object.keys(RAW_HTTP_CLAUSES)[0]);
+  assert.match(`${clauses[bytes + 1]?.reason}`, /nothing listens any more/);
+});
+
 test("a failure that is in the baseline is neither new nor what to mend first", async () => {
   const service = serviceWith("any key will do", "names are trimmed");
   const [first, ...more] = failing(await judge(service, SPEC));

@@ -178,7 +178,10 @@ export async function judge(
     }
   }
   const failing = verdicts.filter(isNewFailure);
-  const mend = failing.find(({ reason }) => reason === ENDED) ??
+  const end = failing.findIndex(({ reason }) => reason === ENDED);
+  // If the failure before it had no answer either, that request ended the service.
+  const isBefore = failing[end - 1]?.exchange?.endsWith("< nothing");
+  const mend = failing[isBefore ? end - 1 : end] ??
     failing.find(({ because }) => because === undefined) ?? failing[0];
   // If the first check fails, nothing else is checked, and its reason is what to fix.
   const fixFirst = (first.reason ?? mend?.sentence) || null;
