@@ -21,7 +21,8 @@ const TIMEOUTS = {
 };
 
 const IDENTITY = plain(
-  `SELECT pg_catalog.concat_ws(' ', pg_postmaster_start_time(), oid, 'pets'::regclass::oid),
+  `SELECT pg_catalog.concat_ws(' ', extract(epoch FROM pg_postmaster_start_time()), oid,
+      'pets'::regclass::oid),
     pg_get_serial_sequence('pets', 'id'), pg_get_serial_sequence('api_keys', 'id')
     FROM pg_database WHERE datname = current_database()`,
 );

@@ -20,7 +20,8 @@ export const API_KEYS_LOCK = 0x50455453_00000003n;
  * Why `pg_catalog.`: in a schema of the search path, another user of the database may have created
  * a function or operator of the same name that matches these argument types better (PostgreSQL's
  * manual, "Function Type Resolution"). It would run as this user. What is used without
- * `pg_catalog.` matches the catalogue's types exactly, and an exact match is preferred.
+ * `pg_catalog.` needs no conversion of types: an exact match is preferred, and literals and
+ * parameters without a type count as `text` before any other type.
  *
  * @param lock which turn: one of the locks above.
  * @param timeout the parameter for the maximum wait, such as `$4` for `3000ms`.

@@ -54,7 +54,19 @@ it("another user's functions and operators of the same names are never called", 
     "pg_logical_emit_message(boolean, unknown_text, unknown_text)",
     "pg_get_serial_sequence(unknown_text, unknown_text)",
     "set_config(unknown_text, text, boolean)",
+    "set_config(varchar, varchar, boolean)",
+    "set_config(name, name, boolean)",
+    "set_config(anyelement, anyelement, boolean)",
+    "set_config(text, text, boolean, integer default 1)",
+    "set_config(text, text, variadic boolean[])",
     "current_setting(unknown_text)",
+    "current_setting(varchar)",
+    "current_setting(name)",
+    "current_setting(anyelement)",
+    "current_setting(text, boolean default true)",
+    "current_setting(variadic text[])",
+    "evil_equals(text, varchar)",
+    "evil_equals(text, name)",
     "setval(regclass, text)",
     "setval(regclass, numeric)",
     "concat_ws(text, timestamptz, oid, oid)",
@@ -84,6 +96,8 @@ it("another user's functions and operators of the same names are never called", 
     create operator * (leftarg = numeric, rightarg = integer, function = evil_times);
     create operator * (leftarg = double precision, rightarg = integer, function = evil_times);
     create operator = (leftarg = oid, rightarg = regclass, function = evil_equals);
+    create operator = (leftarg = text, rightarg = varchar, function = evil_equals);
+    create operator = (leftarg = text, rightarg = name, function = evil_equals);
     create aggregate string_agg(name, text) (sfunc = evil_state, stype = text);`);
   // The cautions are only asked for, so a fault of theirs is not told.
   await (await open(url, { onWarning() {} })).close();
@@ -234,6 +248,17 @@ it("postgresStorage is copied with 30 s for a lock, and 60 s for a statement", a
   const given = await target.read(PETS, target.selectLastGiven(PETS));
   assert.deepEqual(given, [[0n]]);
   await target.close();
+});
+
+it("postgresStorage is one database to a copy, whatever the time zone of an address", async ({ url }) => {
+  const identities: string[] = [];
+  for (const zone of ["UTC", "Asia/Tokyo"]) {
+    const address = parsePostgresUrl(`${url}?options=-c%20timezone%3D${zone}`);
+    const transfer = await postgresTransfer(address, "write");
+    identities.push(transfer.identity);
+    await transfer.close();
+  }
+  assert.equal(identities[0], identities[1]);
 });
 
 it("postgresStorage leaves a database that it cannot use as it is, and disconnects", async ({ url, open, sql }) => {
