@@ -46,9 +46,12 @@ export function prepareService(
   /** Unset until the service is open; a signal may come earlier. */
   let service: OpenService | undefined;
   let isStopping = false;
+  /** Not `isStopping`: another worker may have left before this one receives its first signal. */
+  let isSignalled = false;
 
   onStopSignal((signal) => {
-    if (isStopping) process.exit(1);
+    if (isSignalled) process.exit(1);
+    isSignalled = true;
     standardError.write(
       `${signal}: finishing the requests in flight; send it again to exit at once\n`,
     );

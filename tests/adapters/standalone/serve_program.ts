@@ -1,4 +1,7 @@
-/** Loads `serve.ts`, sends a request as `deno serve` does, and then a signal. */
+/**
+ * Loads `serve.ts`, sends a request as `deno serve` does, and then a signal; with `--left` once it
+ * ends because another worker left.
+ */
 
 import process from "node:process";
 import { setTimeout } from "node:timers/promises";
@@ -11,4 +14,12 @@ const completed = setTimeout(200).then(() => {
 const request = new Request("http://localhost/livez");
 const response = await server?.fetch(request, { completed });
 console.log(response?.status);
+if (process.argv.includes("--left")) {
+  const channel = new BroadcastChannel("petstore workers");
+  channel.postMessage({ worker: "another", isLeaving: true });
+  const ready = "http://localhost/readyz";
+  const ask = () => server?.fetch(new Request(ready), { completed });
+  while ((await ask())?.status === 200) await setTimeout(1);
+  channel.close();
+}
 process.kill(process.pid, "SIGTERM");

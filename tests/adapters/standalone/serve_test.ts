@@ -116,9 +116,13 @@ it(
   },
 );
 
-it(
-  "serve.ts exits once Deno has sent what is in flight",
-  async (t) => {
+for (
+  const [what, flags] of [
+    ["exits once Deno has sent what is in flight", []],
+    ["ends in order at its first signal after another worker left", ["--left"]],
+  ] as const
+) {
+  it(`serve.ts ${what}`, async (t) => {
     const cwd = newFolder(t);
     const path = new URL("./serve_program.ts", import.meta.url);
     const env = {
@@ -126,7 +130,7 @@ it(
       PETSTORE_API_KEYS: "secret",
       REQUEST_LOG: "off",
     };
-    const command = commandLine(fileURLToPath(path));
+    const command = [...commandLine(fileURLToPath(path)), ...flags];
     const { code, stdout, stderr } = await run(command, { cwd, env });
     assert.equal(code, 0, stderr);
     const expected = [
@@ -136,8 +140,8 @@ it(
       "",
     ];
     assert.deepEqual(stdout.split("\n"), expected);
-  },
-);
+  });
+}
 
 it(
   "serve.ts says on which port it listens if it is told to take any",
