@@ -68,7 +68,8 @@ export class WatchedFiles {
   /**
    * Renames the log if the main file was replaced: a process that opens the new file would apply
    * the log to it. Leaves a log alone that another process has made since. Call it once the
-   * database is closed.
+   * database is closed. A server on Deno has given up the permission (`giveBackPermissions`), so
+   * there it only says what to do.
    */
   setOldLogAside(): void {
     if (this.#main.state() !== "replaced") return;

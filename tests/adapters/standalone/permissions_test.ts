@@ -1,13 +1,21 @@
 /** Permissions that the server drops once its database is open. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { giveBackPermissions } from "../../../adapters/standalone/open_storage.ts";
 import { sqliteStorage } from "../../../adapters/storage/sqlite/mod.ts";
+import { ask } from "../../contract/ask.ts";
+import { REX_JSON } from "../../support/pets.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import {
   commandLine,
@@ -16,7 +24,7 @@ import {
   testUnless,
 } from "../../support/runtime.ts";
 import { freePort, run } from "../../support/process.ts";
-import { MAIN, taskFlags } from "../../support/standalone.ts";
+import { MAIN, startMain, taskFlags } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 
 const skip = RUNTIME !== "deno" && "only Deno has permissions";
@@ -82,6 +90,22 @@ it(
     const { pets } = await storage.list({ limit: 1, after: 599n });
     assert.equal(pets.length, 1);
     await storage.close();
+  },
+);
+
+it(
+  "a server on SQLite may not set an old log aside, and says what to do",
+  async (t) => {
+    const server = await startMain(t);
+    await ask(server, "POST", "/v1/pets", { body: REX_JSON });
+    const path = join(server.cwd, "petstore.db");
+    renameSync(path, `${path}.old`);
+    writeFileSync(path, "");
+    assert.equal(await server.end(), 0);
+    const said =
+      /move .*petstore\.db-wal away before the next start, .* NotCapable:/;
+    assert.match(server.stderr(), said);
+    assert.equal(existsSync(`${path}-wal`), true);
   },
 );
 
