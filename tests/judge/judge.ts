@@ -57,7 +57,7 @@ export interface Report {
   readonly fixFirst: string | null;
   /** The seed of the generated values. */
   readonly seed: number;
-  /** The number of creates that were answered with a status from 200 to 299. */
+  /** The number of pets for which a create was answered with a status from 200 to 299. */
   readonly petsAdded: number;
 }
 
@@ -95,7 +95,7 @@ export async function judge(
   const { isInterfaceOnly = false, seed = newSeed(), onVerdict } = options;
   const { known = new Set() } = options;
   const added: Pet[] = [];
-  let petsAdded = 0;
+  let odd = 0;
   let silent = 0;
   let hasAnswered = false;
   const fetch = withPatience(service, options.patience, (isSilent) => {
@@ -110,16 +110,15 @@ export async function judge(
       const answer = await fetch(request);
       // seen() counts a 201, which may also answer bytes.
       const isOdd = answer.ok && answer.status !== 201;
-      if (request.method === "POST" && isOdd) petsAdded++;
+      if (request.method === "POST" && isOdd) odd++;
       return answer;
     },
     seen(message) {
       if (typeof message === "string" || message.status !== 201) return;
-      petsAdded++;
       try {
         added.push(petIn(message, 201));
       } catch {
-        // A clause will say what is wrong with it.
+        odd++; // a clause will say what is wrong with it
       }
     },
   };
@@ -186,6 +185,8 @@ export async function judge(
   // If the first check fails, nothing else is checked, and its reason is what to fix.
   const fixFirst = (first.reason ?? mend?.sentence) || null;
   const { base: address } = service;
+  // A create that is repeated with its Idempotency-Key adds nothing.
+  const petsAdded = new Set(added.map(({ id }) => id)).size + odd;
   return { address, seed, clauses: verdicts, fixFirst, petsAdded };
 }
 
