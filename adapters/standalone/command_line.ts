@@ -122,6 +122,9 @@ function explain(cause: unknown): string {
   if (/: the address is in use$/.test(message)) {
     return `${message}; choose another port with --port`;
   }
+  if (!IS_PACKAGE && !IS_REMOTE && /^Requires env access/.test(message)) {
+    return message.replace("the --allow-env flag", "-P"); // a clone's deno.json grants all
+  }
   const isMistake = [TypeError, RangeError, ReferenceError].some((type) =>
     cause instanceof type
   );

@@ -55,6 +55,15 @@ async function refusals(
   return stdout.trim();
 }
 
+it("a server of a clone without permissions says how to grant them", async (t) => {
+  // Without any --allow, Deno 2.9's node:child_process adds -A.
+  const flags = ["--no-prompt", "--allow-net"];
+  const command = [...commandLine(MAIN, flags), "start", "--port", "0"];
+  const { code, stderr } = await run(command, { cwd: newFolder(t) });
+  assert.match(stderr, /^Requires env access to "\w+", run again with -P$/m);
+  assert.equal(code, 1);
+});
+
 testUnless(skip || NO_SETPRIV)(
   "a file of another user is refused with its reason",
   async (t) => {
