@@ -1,8 +1,9 @@
 /**
  * Groups operations that arrive in one turn of the event loop: they share one write to disk, or one
- * round trip. Every request arrives in its own task, so a microtask would collect nothing. Once as
- * many items wait as `maxGroup`, whatever their sizes, they do not wait for the end of the turn,
- * because on Node a turn may take seconds. Nothing joins a group once it is sent, so a read sees all
+ * round trip. Every request arrives in its own task, so a microtask would collect nothing. When as
+ * many items wait as `maxGroup`, whatever their sizes, and another group may be under way, they are
+ * sent before the end of the turn, because on Node a turn may take seconds. What waits when a group
+ * ends is sent at the end of that turn. Nothing joins a group once it is sent, so a read sees all
  * that was acknowledged before it arrived.
  */
 
@@ -28,13 +29,19 @@ export interface GroupedOptions<Item, Result> {
   /** How long an item may wait to be sent, in ms, before it is refused. Default: 2000. */
   readonly maxWait?: number;
   /**
-   * The maximum number of groups under way. At most two of them are younger than `PATIENCE`; any
-   * more start only because others may hang. Default: 1.
+   * The maximum number of groups under way. At most two of them are younger than 100 ms; any more
+   * start only because others may hang. Default: 1.
    */
   readonly maxUnderWay?: number;
-  /** True if only items with the same key are worth waiting for. Default: any items are. */
+  /**
+   * True if only items with the same key are worth waiting for, because others cost as much
+   * together as alone. Default: any items are.
+   */
   readonly gathersEqual?: boolean;
-  /** True if a group counts as under way until its turn ends, however fast `send` is. */
+  /**
+   * True if a group counts as under way until its turn ends, even if `send` ends within it, as
+   * SQLite's commit does. So the next items can form a group.
+   */
   readonly onePerTurn?: boolean;
 }
 

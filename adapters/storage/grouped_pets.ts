@@ -49,7 +49,7 @@ export function groupedPets(
     action: "create pet",
     send: create,
     maxGroup: MAX_CREATES,
-    onePerTurn: true, // SQLite commits within the turn, so the next creates can form a group
+    onePerTurn: true,
   });
   const gets = grouped({
     ...reads,
@@ -72,18 +72,18 @@ export function groupedPets(
     create(pet, options) {
       const key = options?.idempotencyKey;
       // A copy: the caller may change the object while it waits.
-      const create = { pet: { ...pet }, key };
-      if (key === undefined) return creates.run(create);
+      const item = { pet: { ...pet }, key };
+      if (key === undefined) return creates.run(item);
       const earlier = underWay.get(key);
       if (earlier !== undefined) {
-        return earlier.then((pet) => ({ ...pet, replayed: true }));
+        return earlier.then((created) => ({ ...created, replayed: true }));
       }
       // Frozen before any caller that shares it can change it.
-      const created = creates.run(create).then((pet) => Object.freeze(pet));
+      const creating = creates.run(item).then((own) => Object.freeze(own));
       const forget = () => void underWay.delete(key);
-      underWay.set(key, created);
-      created.then(forget, forget);
-      return created;
+      underWay.set(key, creating);
+      creating.then(forget, forget);
+      return creating;
     },
 
     get: gets.run,
