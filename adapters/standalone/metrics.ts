@@ -95,7 +95,7 @@ export function createMetrics(database: Database, pool?: () => PoolCounts) {
       lines.push(
         `petstore_postgres_connections ${open} Open connections to PostgreSQL.`,
         `petstore_postgres_waiting ${waiting} Statements that wait for a connection to PostgreSQL.`,
-        `petstore_postgres_lost_total ${lost} Connections to PostgreSQL that ended or stopped answering.`,
+        `petstore_postgres_lost_total ${lost} Connections to PostgreSQL that ended or were given up.`,
       );
     }
     if (log !== undefined) {

@@ -21,7 +21,10 @@ export interface PoolCounts {
   readonly open: number;
   /** Statements and transactions that wait for a connection. */
   readonly waiting: number;
-  /** Connections that the server ended or no longer answered on, idle ones too, since the start. */
+  /**
+   * How often a connection became useless since the start: the server ended it, even if idle, or no
+   * longer answered; it was cut at a move; or an `ALTER TABLE` spoiled its prepared statements.
+   */
   readonly lost: number;
 }
 

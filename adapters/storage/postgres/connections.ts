@@ -11,7 +11,7 @@ import {
 } from "./fault.ts";
 import { connectionPool, type PoolOptions } from "./pool.ts";
 import { plain, type Row, type Statement, type Value } from "./statement.ts";
-import { takeTurn } from "./turn.ts";
+import { turnSql } from "./turn.ts";
 
 /** Sends a statement. */
 export type Send = (
@@ -35,9 +35,9 @@ export type PostgresConnections = ReturnType<typeof postgresConnections>;
 // Explicit, whatever the default: each statement must see what was committed before the lock.
 const BEGIN = plain("BEGIN ISOLATION LEVEL READ COMMITTED");
 // This sets the timeout, because PgBouncer refuses settings sent with a new connection.
-const takeLock = (lock: bigint) =>
+const turnOf = (lock: bigint) =>
   plain(`SELECT set_config('idle_in_transaction_session_timeout', $2, true),
-      ${takeTurn(lock, "$1")}`);
+      ${turnSql(lock, "$1")}`);
 const COMMIT = plain("COMMIT");
 
 /** Connects at the first statement. */
@@ -68,7 +68,8 @@ export function postgresConnections(
       try {
         const { rows } = await connection.query(query, [...values], timeout);
         if (connection.warning === undefined) return rows;
-        // The commit did not reach a standby: it is on one machine only.
+        // The commit did not reach a standby: it is on one machine only. Thrown below, not here: the
+        // connection is not lost.
         cause = new Error(connection.warning);
       } catch (error) {
         if (isConnectionUseless(error)) pool.lose();
@@ -153,7 +154,7 @@ export function postgresConnections(
     transaction: <T>(action: string, lock: bigint, work: Work<T>) =>
       run(action, async (send) => {
         await send(BEGIN);
-        await send(takeLock(lock), [`${lockTimeout}ms`, `${queryTimeout}ms`]);
+        await send(turnOf(lock), [`${lockTimeout}ms`, `${queryTimeout}ms`]);
         // If this fails, the connection is closed, and the server rolls back.
         const result = await work(send);
         await send(COMMIT, [], { commits: true });

@@ -9,13 +9,13 @@ import type { PostgresConnections } from "./connections.ts";
 import { fault } from "./fault.ts";
 import { orError } from "./reads.ts";
 import { prepared, type Value } from "./statement.ts";
-import { PETS_LOCK, takeTurn } from "./turn.ts";
+import { PETS_LOCK, turnSql } from "./turn.ts";
 
 const ACTION = "create pet";
 
 // The parameters of the statements for several pets; only CREATE_ONCE has the last two.
 const NEW = "$1::text[], $2::bigint[], $3::smallint[]";
-const TURN = takeTurn(PETS_LOCK, "$4");
+const TURN = turnSql(PETS_LOCK, "$4");
 const KEYS = "$5::text[]";
 const RETENTION = "$6::bigint";
 
@@ -49,8 +49,7 @@ const OLDEST = `${NOW} - ${RETENTION}`;
 //   may not have their pets yet. It passes on the keys, so that it runs first even if all are used.
 // - `new` has the pets to add, with their ids.
 // - `claimed` writes the keys that are still as `seen` found them, and has the ids of their pets. A
-//   key that was written meanwhile has the id of another pet.
-//   Other keys were written by another server in the meantime.
+//   key that another server wrote meanwhile has the id of another pet.
 // - `forgotten` deletes two expired keys for each key of the batch, but none that `claimed` may
 //   change.
 // - `added` adds the pets without keys, and those of `claimed`.

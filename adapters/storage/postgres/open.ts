@@ -1,4 +1,12 @@
-/** Opens the storage in PostgreSQL at a parsed address. */
+/**
+ * Opens the storage in PostgreSQL at a parsed address. Its parts:
+ *
+ * - creates.ts and reads.ts have the statements for pets; turn.ts lets servers write in turn;
+ * - connections.ts sends statements and transactions, and repeats what may be repeated;
+ * - pool.ts lends connections of client.ts, and host_in_use.ts says to which server;
+ * - fault.ts explains errors;
+ * - schema.ts makes the tables, and transfer.ts copies them.
+ */
 
 import { checkIntegers, checkNames, MAX_TIME } from "../../../core/options.ts";
 import { apiKeyStorage } from "../api_keys.ts";
@@ -100,6 +108,7 @@ export async function openPostgres(
     throw error;
   }
 
+  // One group for each connection: those that hang must not keep others from being sent.
   const limits = { maxGroup: MAX_ROWS, maxUnderWay: address.driver.max };
   const pets = groupedPets({
     create: groupCreates(connections, { lockTimeout, idempotencyRetention }),

@@ -51,7 +51,10 @@ const TABLES: readonly string[] = [
   `INSERT INTO petstore_schema VALUES (${SCHEMA_VERSION})`,
 ];
 
-/** Adds the later columns to a table `api_keys` that lacks them. */
+/**
+ * Adds the later columns to a table `api_keys` that lacks them. {@linkcode LOOK} looks only for
+ * `expires`: a further column needs its own look and its own statement.
+ */
 const NEW_COLUMNS: readonly string[] = [
   "ALTER TABLE api_keys ADD COLUMN expires bigint, ADD COLUMN last_used bigint",
 ];
@@ -69,7 +72,7 @@ const LOOK = plain(
 );
 /** Warnings for the owner of the database, one column each. */
 const CAUTIONS = plain(
-  // Every function and operator is the catalogue's own: see `takeTurn` in turn.ts.
+  // Every function and operator is the catalogue's own: see `turnSql` in turn.ts.
   `SELECT current_setting('lock_timeout') = '0',
     (SELECT pg_catalog.string_agg(nspname::text, ', ') FROM pg_namespace
       WHERE nspname = ANY (current_schemas(false))
@@ -134,10 +137,10 @@ async function bringUpToDate(
   connections: PostgresConnections,
   access?: Access,
 ): Promise<void> {
-  const send: Send = (statement) => connections.read(ACTION, statement);
+  const read: Send = (statement) => connections.read(ACTION, statement);
   // First without the lock: a standby cannot take it, and a user who may not create tables need
   // not.
-  if ((await findChanges(send)).length === 0) return;
+  if ((await findChanges(read)).length === 0) return;
   if (access === "read") throw new Error(NO_TABLES);
   await connections.transaction(ACTION, SCHEMA_LOCK, async (send) => {
     for (const text of await findChanges(send)) await send(plain(text));

@@ -37,19 +37,19 @@ export async function postgresTransfer(
     await openSchema(connections, 0, access);
     const [row] = await connections.read("open the database", IDENTITY);
     const [identity, ofPets, ofApiKeys] = row as [string, string, string];
-    const of = ({ name }: Table) =>
+    const objectsOf = ({ name }: Table) =>
       name === API_KEYS.name
         ? { lock: API_KEYS_LOCK, sequence: ofApiKeys }
         : { lock: PETS_LOCK, sequence: ofPets };
 
     const selectLastGiven = (table: Table) =>
       `SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END AS given
-      FROM ${of(table).sequence}`;
+      FROM ${objectsOf(table).sequence}`;
 
     const write: Query = (table, sql, values) =>
       connections.transaction(
         `copy ${table.plural}`,
-        of(table).lock,
+        objectsOf(table).lock,
         (send) => send(numbered(sql), values),
       );
 
@@ -63,7 +63,7 @@ export async function postgresTransfer(
 
       select: (column) => column,
 
-      // `pg_catalog.`: see `takeTurn` in turn.ts.
+      // `pg_catalog.`: see `turnSql` in turn.ts.
       jsonMembers: "pg_catalog.json_each(?)",
 
       selectLastGiven,
@@ -71,7 +71,7 @@ export async function postgresTransfer(
       async continueAfter(table, id) {
         const sql = `SELECT pg_catalog.setval(CAST(? AS regclass), ?)
           FROM (${selectLastGiven(table)}) AS last WHERE given < ?`;
-        await write(table, sql, [of(table).sequence, id, id]);
+        await write(table, sql, [objectsOf(table).sequence, id, id]);
       },
 
       close: () => connections.close(),

@@ -26,7 +26,7 @@ export const API_KEYS_LOCK = 0x50455453_00000003n;
  * @param lock which turn: one of the locks above.
  * @param timeout the parameter for the maximum wait, such as `$4` for `3000ms`.
  */
-export function takeTurn(lock: bigint, timeout: string): string {
+export function turnSql(lock: bigint, timeout: string): string {
   return `set_config('lock_timeout', ${timeout}, true),
       CASE current_setting('synchronous_commit') WHEN 'off'
         THEN set_config('synchronous_commit', 'on', true) END,
