@@ -1,4 +1,7 @@
-/** Makes pets and keys from rows. Only checked values are stored, so they are not checked again. */
+/**
+ * Makes pets and keys from rows. Only checked values are stored, so only the number of a status is
+ * checked again.
+ */
 
 import type { ApiKeyRecord } from "../../core/keys/api_key_storage.ts";
 import type { Pet, PetId, PetStatus } from "../../core/pets/pet.ts";

@@ -1,16 +1,16 @@
 /**
  * The connection to an SQLite file; nobody else uses it. It is in one of these states:
  *
- * - In use: it reads and writes.
- * - Its main file is missing or replaced: it reads the old file and refuses to write, until the old
- *   file is back.
- * - Its log, or the index of the log, is lost: it reads, and refuses to write until a restart. What
- *   the log held is moved into the main file, unless another log is in its place, and a lock keeps
- *   all other processes from writing. If it cannot get that lock while they write with a new index,
- *   it gives up and is closed.
- * - The disk failed, or the file is damaged: it continues to read, and refuses to write until a
- *   restart.
- * - Closed: only `assertNoProblem` may still be called.
+ * - In use (no `#problem`, no `#damage`): it reads and writes.
+ * - Its main file is missing or replaced (`#problem`): it reads the old file and refuses to write,
+ *   until the old file is back.
+ * - Its log, or the index of the log, is lost (`#problem.lost`): it reads, and refuses to write
+ *   until a restart. What the log held is moved into the main file, unless another log is in its
+ *   place, and a lock keeps all other processes from writing. If it cannot get that lock while they
+ *   write with a new index, it gives up and is closed.
+ * - The disk failed, or the file is damaged (`#damage`): it continues to read, and refuses to write
+ *   until a restart.
+ * - Closed (`#closing` in file.ts): only `assertNoProblem` may still be called.
  */
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";

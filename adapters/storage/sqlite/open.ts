@@ -33,7 +33,7 @@ export function openSqliteFile(
   lockTimeout: number,
   access: Access,
 ): Promise<SqliteFile> {
-  const file = followLinks(path);
+  const file = followLinks(path); // `path` is only for messages from here on
   const open = () => {
     if (access === "write") createPrivate(file);
     else if (statSync(file, { throwIfNoEntry: false }) === undefined) {
@@ -222,7 +222,7 @@ function openReason(file: string, error: unknown): string {
 /** Finds out why the file system refuses a file; `undefined` if it does not. */
 function accessReason(file: string): string | undefined {
   const directory = dirname(file);
-  let path = directory;
+  let tried = directory;
   try {
     if (!statSync(directory).isDirectory()) {
       return `${directory} is not a directory`;
@@ -232,7 +232,7 @@ function accessReason(file: string): string | undefined {
     }
     accessSync(directory, constants.W_OK);
     for (const used of [file, `${file}-wal`, `${file}-shm`]) {
-      path = used;
+      tried = used;
       if (existsSync(used)) accessSync(used, constants.R_OK | constants.W_OK);
     }
   } catch (cause) {
@@ -241,7 +241,7 @@ function accessReason(file: string): string | undefined {
       return `the directory ${directory} does not exist; create it first`;
     }
     if (code === "EACCES") {
-      return `this user must be able to read and write ${path}; change its owner or mode`;
+      return `this user must be able to read and write ${tried}; change its owner or mode`;
     }
   }
   return undefined;
