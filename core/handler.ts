@@ -173,6 +173,7 @@ export function readHandlerOptions(options: HandlerOptions): ServiceOptions {
     bodyTimeout = DEFAULT_LIMITS.bodyTimeout,
   } = options;
   const { onError = (cause) => console.error(cause) } = options;
+
   if (storage instanceof Promise) {
     throw new TypeError("Wrong option storage: it is a promise, so await it");
   }

@@ -31,7 +31,7 @@ export function createDrain() {
         body.code === "bad_request";
       return isCut && drained !== undefined ? shuttingDown : body;
     };
-    const answer = await service(request, connection, read);
+    const answer = await service(request, connection, read); // it never rejects
     if (--inFlight === 0) drained?.resolve();
     return answer;
   };

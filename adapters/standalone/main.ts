@@ -18,7 +18,10 @@ import {
   VERSION,
 } from "./command_line.ts";
 
-/** Further commands of the npm package, whose `bin.js` runs them, and of the tasks. */
+/**
+ * Further commands of the npm package, whose `bin.js` runs them, and of the tasks: where this
+ * program is started as they are.
+ */
 const OTHERS = PROGRAM !== APART ? "" : `\
   sandbox  runs a pet store in memory, to test clients against
   judge    checks any service against the contract
@@ -42,7 +45,7 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
   checkRuntime();
   keepCompiledCode();
   hideWarning();
-  // A server can continue without it; a key that could not be shown is lost.
+  // A server can continue without standard output; a key that could not be shown is lost.
   if (name !== "start") process.stdout.on("error", reportAndExit);
   switch (name) {
     case "start":
@@ -78,7 +81,7 @@ function keepCompiledCode(): void {
 
 /**
  * Hides Node 22's warning about its SQLite (seen in 22.23, not in 24), which the tests cover. Can
- * go with Node 22.
+ * go when Node 22 is dropped.
  */
 function hideWarning(): void {
   const listeners = process.listeners("warning");

@@ -57,7 +57,11 @@ export function describeDatabase(database: LastingDatabase): string {
   return `postgres://${describeHosts(hosts)}/${name}`;
 }
 
-/** Opens PostgreSQL. If that takes long, says on standard error what it is waiting for. */
+/**
+ * Opens PostgreSQL. If that takes long, says on standard error what it is waiting for: in all at
+ * least 10 s if no host answers (`openTimeout`, or `connectTimeout` of a copy), and up to a few
+ * connection timeouts more if there are several hosts.
+ */
 async function waitingFor<T>(
   { hosts }: PostgresAddress,
   open: () => Promise<T>,

@@ -66,9 +66,9 @@ export function prepareService(
   }
 
   async function end(signal?: string): Promise<void> {
-    // Load balancers need time to notice, people at a terminal do not. Without a delay it drains at
-    // once: `deno serve` cuts bodies short as soon as the signal comes, and only while it drains
-    // are these answered with 503.
+    // Load balancers need time to notice, people at a terminal do not. Not even `delay(0)` without
+    // need: `deno serve`, which allows no delay, cuts bodies short as soon as the signal comes, and
+    // they are answered with 503 only if it already drains.
     if (signal !== "SIGINT" && service !== undefined && shutdownDelay > 0) {
       service.leave();
       await delay(shutdownDelay);

@@ -53,9 +53,9 @@ export async function openService(config: Config, open = openStorage) {
     limitAddressLayer(createRateLimiter("address", rateLimit), proxies);
   const page = openPage(`${basePath}/openapi.json`);
   const probes = createProbes(storage);
-  const all = metrics === undefined ? probes : [...probes, metrics.endpoint];
-  const publicProbes = config.admin === undefined ? all : probes;
-  const findAdmin = createRouter(all);
+  const both = metrics === undefined ? probes : [...probes, metrics.endpoint];
+  const onMainPort = config.admin === undefined ? both : probes;
+  const findAdmin = createRouter(both);
 
   /** Wraps a service in layers, outermost first: each sees the answers of those after it. */
   function layered(service: Service, cors?: Layer): Service {
@@ -66,7 +66,7 @@ export async function openService(config: Config, open = openStorage) {
   return {
     /** The service, the probes, and the page. */
     answer: layered(
-      createService(options, [...publicProbes, ...page.endpoints]),
+      createService(options, [...onMainPort, ...page.endpoints]),
       cors && corsLayer(cors, basePath),
     ),
     /** The probes and metrics, for their own port. */

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import process from "node:process";
 
-/** Calls `stop` with each SIGTERM, SIGINT or SIGHUP. */
+/** Calls `stop` with each SIGTERM, SIGINT or SIGHUP; on Bun under `nohup` not with SIGHUP. */
 export function onStopSignal(stop: (signal: string) => void): void {
   for (
     const signal of ["SIGTERM", "SIGINT", ...takesHangUp() ? ["SIGHUP"] : []]

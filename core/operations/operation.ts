@@ -49,7 +49,7 @@ export interface Endpoint {
   readonly isPublic?: boolean | undefined;
   /** Header fields of all its responses, including errors; those of JSON are among them. */
   readonly fields?: Fields | undefined;
-  /** Answers a call. Rejects only with unexpected errors. */
+  /** Answers a call. Rejects only with a `StorageError` or an unexpected error. */
   readonly run: (call: Call) => Promise<Answer>;
 }
 

@@ -73,9 +73,9 @@ async function pump(
     wake();
   };
   // On Node 22 a response that waits behind another (pipelining) has no socket yet, and emits no
-  // `close`. The listener on the socket can go with Node 22: Node 26 emits it (`abortOutgoing` in
-  // its lib/_http_server.js), and tests/adapters/http/node/pipeline_test.ts passes there without
-  // it.
+  // `close`. The listener on the socket can go when Node 22 is dropped: Node 26 emits it
+  // (`abortOutgoing` in its lib/_http_server.js), and tests/adapters/http/node/pipeline_test.ts
+  // passes there without it.
   const connection = req.stream ?? req.socket; // only HTTP/2 has a stream
   connection.setMaxListeners(0); // each pipelined request adds one
   const emitters = [res, connection];
@@ -136,8 +136,8 @@ function mustClose({ req, server }: Exchange, status: number): boolean {
 }
 
 /**
- * Ends a response with `body`, or with `null` if it has none or all is written. Fails if the whole
- * is shorter than announced.
+ * Ends a response with `body`, or with `null` if it has none or all is written. Fails if a stream
+ * was shorter than announced.
  */
 function endResponse(
   exchange: Exchange,
