@@ -88,8 +88,8 @@ function neededPermissions(
   database: Database,
 ): readonly ("read" | "write")[] {
   // SQLite keeps its files open, but watched_files.ts checks by path that they are still in place.
-  // It cannot rename an old log then: Deno cannot keep `write` for one folder if it was allowed
-  // for all. And it lets only a program with all permissions see what is in /dev, such as /dev/shm.
+  // It cannot rename an old log: Deno cannot keep `write` for one folder if it was allowed for all.
+  // And it lets only a program with all permissions see what is in /dev, such as /dev/shm.
   if (database.kind === "sqlite") {
     const isDevice = realpathSync(database.path).startsWith("/dev/");
     return isDevice ? ["read", "write"] : ["read"];

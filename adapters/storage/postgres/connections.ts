@@ -68,8 +68,8 @@ export function postgresConnections(
       try {
         const { rows } = await connection.query(query, [...values], timeout);
         if (connection.warning === undefined) return rows;
-        // The commit did not reach a standby: it is on one machine only. Thrown below, not here: the
-        // connection is not lost.
+        // The commit did not reach a standby: it is on one machine only. Thrown below, not here:
+        // the connection is not lost.
         cause = new Error(connection.warning);
       } catch (error) {
         if (isConnectionUseless(error)) pool.lose();

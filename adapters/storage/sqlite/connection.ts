@@ -125,8 +125,8 @@ export class Connection {
   }
 
   close(): void {
+    this.#files.setOldLogAside(() => this.#saveLog("TRUNCATE"));
     this.#db.close();
-    this.#files.setOldLogAside();
   }
 
   #commit<T>(action: string, work: () => T): T {
@@ -185,12 +185,12 @@ export class Connection {
   }
 
   /**
-   * Moves the log into the main file. Returns false if that fails, or if others are reading what is
-   * not moved yet.
+   * Moves the log into the main file; `TRUNCATE` also empties it. Returns false if that fails, or
+   * if others are reading what is not moved yet.
    */
-  #saveLog(): boolean {
+  #saveLog(mode: "PASSIVE" | "TRUNCATE" = "PASSIVE"): boolean {
     try {
-      const row: unknown = this.prepare("PRAGMA wal_checkpoint(PASSIVE)").get();
+      const row: unknown = this.prepare(`PRAGMA wal_checkpoint(${mode})`).get();
       const [, pages, saved] = row as readonly [bigint, bigint, bigint];
       return pages === saved && pages >= 0n; // -1 if there is no log
     } catch {

@@ -67,11 +67,12 @@ export class WatchedFiles {
 
   /**
    * Renames the log if the main file was replaced: a process that opens the new file would apply
-   * the log to it. Leaves a log alone that another process has made since. Call it once the
-   * database is closed. A server on Deno has given up the permission (`giveBackPermissions`), so
-   * there it only says what to do.
+   * the log to it. Leaves a log alone that another process has made since. `start` on Deno has
+   * given up the permission to rename (`giveBackPermissions`): there the log is emptied instead.
+   *
+   * @param empty moves the log into the old file, unless that fails. Never throws.
    */
-  setOldLogAside(): void {
+  setOldLogAside(empty: () => void): void {
     if (this.#main.state() !== "replaced") return;
     if (this.#log.state() !== "in place") return;
     const { path } = this.#log;
@@ -81,6 +82,11 @@ export class WatchedFiles {
       renameSync(path, aside);
       console.warn(`${what}: the log of the old file is now ${aside}`);
     } catch (error) {
+      empty();
+      const isEmpty = statSync(path, { throwIfNoEntry: false })?.size === 0;
+      if (isEmpty) {
+        return console.warn(`${what}: its log is now in the old file`);
+      }
       console.warn(
         `${what}: move ${path} away before the next start, or it damages the new file (it could not be renamed: ${error})`,
       );

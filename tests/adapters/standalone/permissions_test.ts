@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   renameSync,
   symlinkSync,
@@ -15,7 +16,7 @@ import { readConfig } from "../../../adapters/standalone/config.ts";
 import { giveBackPermissions } from "../../../adapters/standalone/open_storage.ts";
 import { sqliteStorage } from "../../../adapters/storage/sqlite/mod.ts";
 import { ask } from "../../contract/ask.ts";
-import { REX_JSON } from "../../support/pets.ts";
+import { REX, REX_JSON } from "../../support/pets.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import {
   commandLine,
@@ -103,18 +104,25 @@ it(
 );
 
 it(
-  "a server on SQLite may not set an old log aside, and says what to do",
+  "a server on SQLite lets no old log damage a file that replaced its own",
   async (t) => {
-    const server = await startMain(t);
+    const cwd = newFolder(t);
+    const path = join(cwd, "petstore.db");
+    const before = await sqliteStorage(path);
+    await before.create(REX);
+    await before.close();
+    copyFileSync(path, `${path}.backup`);
+    const server = await startMain(t, { cwd });
     await ask(server, "POST", "/v1/pets", { body: REX_JSON });
-    const path = join(server.cwd, "petstore.db");
     renameSync(path, `${path}.old`);
-    writeFileSync(path, "");
+    renameSync(`${path}.backup`, path);
     assert.equal(await server.end(), 0);
-    const said =
-      /move .*petstore\.db-wal away before the next start, .* NotCapable:/;
-    assert.match(server.stderr(), said);
-    assert.equal(existsSync(`${path}-wal`), true);
+    assert.match(server.stderr(), /replaced while in use: its log is now in/);
+    for (const [file, count] of [[path, 1], [`${path}.old`, 2]] as const) {
+      const storage = await sqliteStorage(file);
+      assert.equal((await storage.list({ limit: 9 })).pets.length, count);
+      await storage.close();
+    }
   },
 );
 

@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -182,6 +183,34 @@ it(
   },
   options,
 );
+
+for (
+  const [what, isRead, said] of [
+    ["is emptied", false, /its log is now in the old file$/],
+    ["stays while others read it", true, /move .* away before the next start/],
+  ] as const
+) {
+  it(
+    `the log of a replaced file ${what} if it cannot be renamed`,
+    async ({ t, path, open }) => {
+      const long = join(dirname(path), "x".repeat(240));
+      const storage = await open(long);
+      await storage.create(REX);
+      const other = new DatabaseSync(long);
+      other.exec("begin");
+      if (isRead) other.prepare("select * from pets").get();
+      const lines: string[] = [];
+      t.mock.method(console, "warn", (line: string) => void lines.push(line));
+      renameSync(long, `${long}.old`);
+      writeFileSync(long, "");
+      await storage.close();
+      assert.match(lines.join("\n"), said);
+      assert.equal(statSync(`${long}-wal`).size > 0, isRead);
+      other.close();
+    },
+    options,
+  );
+}
 
 it(
   "the log of a file that was replaced in use stays if it is another server's",
