@@ -177,11 +177,12 @@ export async function judge(
     }
   }
   const failing = verdicts.filter(isNewFailure);
-  const end = failing.findIndex(({ reason }) => reason === ENDED);
-  // If the failure before it had no answer either, that request ended the service.
-  const isBefore = failing[end - 1]?.exchange?.endsWith("< nothing");
-  const mend = failing[isBefore ? end - 1 : end] ??
-    failing.find(({ because }) => because === undefined) ?? failing[0];
+  const checked = verdicts.filter(({ outcome }) => outcome !== "unchecked");
+  const before = checked[checked.findIndex(isEnd) - 1];
+  const mend =
+    failing.find((verdict) => verdict === before && isBlamed(verdict)) ??
+      failing.find(isEnd) ??
+      failing.find(({ because }) => because === undefined) ?? failing[0];
   // If the first check fails, nothing else is checked, and its reason is what to fix.
   const fixFirst = (first.reason ?? mend?.sentence) || null;
   const { base: address } = service;
@@ -210,6 +211,18 @@ export const SENTENCES: ReadonlySet<string> = new Set(
 
 const ENDED =
   "The connection was lost and nothing listens any more: did this request end the service, or the one before?";
+
+function isEnd({ reason }: Verdict): boolean {
+  return reason === ENDED;
+}
+
+/**
+ * Tells whether a clause had no answer: then it ended the service, and not the clause after it. If
+ * nothing listened, it was checked after the end.
+ */
+function isBlamed({ reason, exchange = "" }: Verdict): boolean {
+  return reason !== NOTHING_LISTENS && exchange.endsWith("< nothing");
+}
 
 const UNANSWERED: Judged = {
   outcome: "unchecked",
