@@ -32,6 +32,8 @@ export class WatchedFiles {
   readonly #log: WatchedFile;
   /** The log or the index. It stays lost if it is moved back: others may have used another one. */
   #lost: WatchedFile | undefined;
+  /** The version of the log when a check found that the main file is replaced. */
+  #oldLog: string | undefined;
 
   constructor(path: string) {
     this.#main = new WatchedFile(path);
@@ -55,9 +57,11 @@ export class WatchedFiles {
     // First the main file: while it is gone, the log stays as it is, for when it comes back.
     const state = this.#main.state();
     if (state !== "in place") {
+      if (state === "replaced") this.#oldLog ??= this.#log.version();
       const what = state === "missing" ? MAIN_IS_MISSING : MAIN_IS_REPLACED;
       return { message: `${this.#main.path} ${what}` };
     }
+    this.#oldLog = undefined;
     this.#lost ??= [this.#log, this.index]
       .find((file) => file.state() !== "in place");
     if (this.#lost === undefined) return undefined;
@@ -68,11 +72,13 @@ export class WatchedFiles {
   /**
    * Renames the log if the main file was replaced: a process that opens the new file would apply
    * the log to it. Leaves a log alone that another process has made since. `start` on Deno has
-   * given up the permission to rename (`giveBackPermissions`): there the log is emptied instead.
+   * given up the permission to rename (`giveBackPermissions`): there the log is emptied instead,
+   * but not once it has changed: then a process that has opened the new file writes to it.
    *
    * @param empty moves the log into the old file, unless that fails. Never throws.
    */
   setOldLogAside(empty: () => void): void {
+    this.findProblem(); // The last check may have been before the file was replaced.
     if (this.#main.state() !== "replaced") return;
     if (this.#log.state() !== "in place") return;
     const { path } = this.#log;
@@ -82,10 +88,16 @@ export class WatchedFiles {
       renameSync(path, aside);
       console.warn(`${what}: the log of the old file is now ${aside}`);
     } catch (error) {
-      empty();
+      const isOld = this.#log.version() === this.#oldLog;
+      if (isOld) empty();
       const isEmpty = statSync(path, { throwIfNoEntry: false })?.size === 0;
       if (isEmpty) {
         return console.warn(`${what}: its log is now in the old file`);
+      }
+      if (!isOld) {
+        return console.warn(
+          `${what}: ${path} has changed since, so it is left alone; if no server uses the new file yet, move it away`,
+        );
       }
       console.warn(
         `${what}: move ${path} away before the next start, or it damages the new file (it could not be renamed: ${error})`,
@@ -108,6 +120,16 @@ export class WatchedFile {
     const identity = identify(this.path);
     if (identity === this.#identity) return "in place";
     return identity === undefined ? "missing" : "replaced";
+  }
+
+  /** Returns what each write changes; `undefined` if the file is missing or cannot be reached. */
+  version(): string | undefined {
+    try {
+      const { size, mtimeNs } = statSync(this.path, { bigint: true });
+      return `${size}:${mtimeNs}`;
+    } catch {
+      return undefined;
+    }
   }
 }
 

@@ -213,6 +213,36 @@ for (
 }
 
 it(
+  "the log of a replaced file is not emptied once a new server writes to it",
+  async ({ t, path, open }) => {
+    const long = join(dirname(path), "x".repeat(240));
+    await (await open(long)).close();
+    copyFileSync(long, `${long}.backup`);
+    const [first, last] = [await open(long), await open(long)] as const;
+    await first.create(REX);
+    const lines: string[] = [];
+    t.mock.method(console, "warn", (line: string) => void lines.push(line));
+    renameSync(long, `${long}.old`);
+    renameSync(`${long}.backup`, long);
+    await assertUnavailable(first.ping(), /was replaced while in use/);
+    await assertUnavailable(last.ping(), /was replaced while in use/);
+    await first.close();
+    const server = startStorage();
+    await server.tell(`open ${long}`);
+    const created = await server.tell("create 2 1");
+    await last.close();
+    await server.kill();
+    assert.match(lines.join("\n"), /old file$\n.*it is left alone/m);
+    const { pets } = await (await open(long)).list({ limit: 9 });
+    assert.deepEqual(
+      pets.map(({ id, name }) => `created ${id} ${name}`),
+      created,
+    );
+  },
+  options,
+);
+
+it(
   "the log of a file that was replaced in use stays if it is another server's",
   async ({ t, path, open }) => {
     const storage = await open();
