@@ -19,8 +19,8 @@ import {
 } from "./command_line.ts";
 
 /**
- * Further commands of the npm package, whose `bin.js` runs them, and of the tasks: where this
- * program is started as they are.
+ * Commands that are not part of this program. They are listed only where they are started in the
+ * same way: by `bin.js` of the npm package, or as a task of a clone.
  */
 const OTHERS = PROGRAM !== APART ? "" : `\
   sandbox  runs a pet store in memory, to test clients against

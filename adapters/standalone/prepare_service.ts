@@ -20,7 +20,7 @@ const OPENING_TIME = 1000;
 export interface Ending {
   /** Stops listening. Resolves once all responses are sent; `drained` does once all are made. */
   stopListening(drained: Promise<void>): Promise<void>;
-  /** Called once the storage is closed, as the last step. */
+  /** Called after the storage is closed, as the last step. */
   awaitOthers?(): Promise<void>;
 }
 
@@ -66,9 +66,9 @@ export function prepareService(
   }
 
   async function end(signal?: string): Promise<void> {
-    // Load balancers need time to notice, people at a terminal do not. Not even `delay(0)` without
-    // need: `deno serve`, which allows no delay, cuts bodies short as soon as the signal comes, and
-    // they are answered with 503 only if it already drains.
+    // Load balancers need time to notice; people at a terminal do not. Without a delay there must
+    // be no pause at all: `deno serve` cuts bodies short when the signal comes, and such requests are
+    // answered with 503 only if the service already drains.
     if (signal !== "SIGINT" && service !== undefined && shutdownDelay > 0) {
       service.leave();
       await delay(shutdownDelay);

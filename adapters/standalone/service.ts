@@ -58,13 +58,20 @@ export async function openService(config: Config, open = openStorage) {
   const findAdmin = createRouter(both);
 
   /** Wraps a service in layers, outermost first: each sees the answers of those after it. */
-  function layered(service: Service, cors?: Layer): Service {
-    return [metrics?.layer, logging, cors, drainLayer, limitAddress, traceLayer]
+  function layered(service: Service, outer?: Layer): Service {
+    return [
+      metrics?.layer,
+      logging,
+      outer,
+      drainLayer,
+      limitAddress,
+      traceLayer,
+    ]
       .reduceRight((inner, outer) => outer?.(inner) ?? inner, service);
   }
 
   return {
-    /** The service, the probes, and the page. */
+    /** The service, the probes, the page and, unless they have their own port, the metrics. */
     answer: layered(
       createService(options, [...onMainPort, ...page.endpoints]),
       cors && corsLayer(cors, basePath),

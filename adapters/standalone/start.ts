@@ -1,4 +1,4 @@
-/** The command `start`: listens, on each runtime, for the service of `service.ts`. */
+/** The command `start`: serves the service of `service.ts`, on each runtime. */
 
 import process from "node:process";
 import { toHandler } from "../../core/http/fetch_handler.ts";
@@ -39,7 +39,7 @@ export async function runStart(args: readonly string[]): Promise<void> {
       { maxRequestBodySize: config.maxBodyBytes + 1_048_576 },
   };
   const service = prepareService(config, {
-    // Called only once the service is open, so `listener` and `admin` are set.
+    // Never called before the service is open, so `listener` and `admin` are set.
     async stopListening(drained) {
       // While Deno's server closes, it refuses requests itself, without the service's fields and a
       // log line.

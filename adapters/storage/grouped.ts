@@ -1,7 +1,7 @@
 /**
  * Groups operations that arrive in one turn of the event loop: they share one write to disk, or one
  * round trip. Every request arrives in its own task, so a microtask would collect nothing. When as
- * many items wait as `maxGroup`, whatever their sizes, and another group may be under way, they are
+ * many items wait as `maxGroup`, whatever their sizes, and the limits allow another group, they are
  * sent before the end of the turn, because on Node a turn may take seconds. What waits when a group
  * ends is sent at the end of that turn. Nothing joins a group once it is sent, so a read sees all
  * that was acknowledged before it arrived.
@@ -67,7 +67,8 @@ const PATIENCE = 100;
 /**
  * After a few items in a row that no other joined, as with one client, the next ones do not wait
  * for the end of their turn, which would take up to a fifth of the processor time of a request.
- * After many, a few wait again: until then, equal reads that arrive together do not share one.
+ * After many, a few wait again: until then, equal reads that arrive together are each sent, if the
+ * database answers within the turn, as SQLite does.
  */
 const FEW_ALONE = 16;
 const MANY_ALONE = 512;

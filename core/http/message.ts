@@ -91,7 +91,7 @@ export const JSON_HEADERS: Fields = Object.freeze({
   "cache-control": "no-store",
 });
 
-/** Answers with JSON text. `headers` are added to those of every JSON response. */
+/** Answers with JSON text. `fields` are added to those of every JSON response. */
 export function jsonAnswer(
   status: number,
   body: string,

@@ -5,7 +5,7 @@ import { type Answer, CONNECTION_FIELDS } from "../../../core/http/message.ts";
 import { type Exchange, findField } from "./exchange.ts";
 import { endLater, isTooMuch, limitRest } from "./unread_body.ts";
 
-/** The fields that the server sets itself: those for the end of the body and for the connection. */
+/** The fields that are never an answer's: the server sets them, or leaves them out. */
 const FIELDS_OF_SERVER = new Set([...CONNECTION_FIELDS, "transfer-encoding"]);
 
 /**

@@ -110,8 +110,9 @@ export function postgresConnections(
 
   return {
     /**
-     * Sends a statement that changes nothing. If its connection fails, sends it once more on
-     * another one. `queryTimeout` limits both attempts together.
+     * Sends a statement that changes nothing. If its connection fails, or a conflict with another
+     * transaction ended it, sends it once more on another one. `queryTimeout` limits both attempts
+     * together, without the wait for a connection.
      */
     read(
       action: string,

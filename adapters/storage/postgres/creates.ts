@@ -49,7 +49,7 @@ const OLDEST = `${NOW} - ${RETENTION}`;
 //   may not have their pets yet. It passes on the keys, so that it runs first even if all are used.
 // - `new` has the pets to add, with their ids.
 // - `claimed` writes the keys that are still as `seen` found them, and has the ids of their pets. A
-//   key that another server wrote meanwhile has the id of another pet.
+//   key that another server wrote meanwhile has a pet that `seen` does not know, so it is left.
 // - `forgotten` deletes two expired keys for each key of the batch, but none that `claimed` may
 //   change.
 // - `added` adds the pets without keys, and those of `claimed`.

@@ -108,7 +108,8 @@ export async function openPostgres(
     throw error;
   }
 
-  // One group for each connection: those that hang must not keep others from being sent.
+  // As many groups as connections may be under way: those that hang must not keep others from being
+  // sent.
   const limits = { maxGroup: MAX_ROWS, maxUnderWay: address.driver.max };
   const pets = groupedPets({
     create: groupCreates(connections, { lockTimeout, idempotencyRetention }),

@@ -13,7 +13,7 @@
  *   hosts are checked. `check` refuses a server that must not be used.
  * - *In use*: lent for one statement or transaction; then *idle*, to be lent again.
  * - *Mistrusted*: when a lent connection is lost, the other open ones may be dead too. Each is
- *   closed when it is released, or instead of being lent.
+ *   closed instead of being lent again.
  * - *Moving* to another host: `host_in_use.ts` decides when, and to which; this file replaces the
  *   connections. All are mistrusted and cut at once. Reads under way are sent again, to the new
  *   host, and no create keeps waiting for a server that cannot commit it.

@@ -1,4 +1,4 @@
-/** The tables in PostgreSQL, in the first schema of the search path. */
+/** The tables in PostgreSQL: made in the first schema of the search path, and found in any. */
 
 import { setTimeout as delay } from "node:timers/promises";
 import { StorageError } from "../../../core/pets/pet_storage.ts";

@@ -5,12 +5,12 @@
  * - Its main file is missing or replaced (`#problem`): it reads the old file and refuses to write,
  *   until the old file is back.
  * - Its log, or the index of the log, is lost (`#problem.lost`): it reads, and refuses to write
- *   until a restart. What the log held is moved into the main file, unless another log is in its
- *   place, and a lock keeps all other processes from writing. If it cannot get that lock while they
- *   write with a new index, it gives up and is closed.
+ *   until a restart. What the log held is moved into the main file, unless another file is in the
+ *   place of the lost one, and a lock keeps all other processes from writing. If it cannot get that
+ *   lock while they write with a new index, it gives up and is closed.
  * - The disk failed, or the file is damaged (`#damage`): it continues to read, and refuses to write
  *   until a restart.
- * - Closed (`#closing` in file.ts): only `assertNoProblem` may still be called.
+ * - Closed (once `#closing` in file.ts has resolved): only `assertNoProblem` may still be called.
  */
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
@@ -85,7 +85,7 @@ export class Connection {
    * have been made; other errors unchanged.
    */
   transact<T>(action: string, work: () => T): T {
-    // While the files were in place, the timer checks them often enough.
+    // If the last check found nothing wrong, the next one by the timer is soon enough.
     if (this.#problem !== undefined || this.#damage !== undefined) {
       this.assertWritable(action);
     }

@@ -41,7 +41,10 @@ export class SqliteFile {
     return this.#connection.prepare(sql);
   }
 
-  /** @throws {StorageError} `unavailable`; its message names the action: "get pet". */
+  /**
+   * @throws {StorageError} `unavailable`; its message names the action: "get pet". Errors that are
+   * not SQLite's are thrown unchanged.
+   */
   read<T>(action: string, query: () => T): Promise<T> {
     return this.#attempt(action, () => {
       // At each attempt: the file may be closed during the pause before it.
@@ -121,7 +124,7 @@ export class SqliteFile {
 
   #assertOpen(action: string): void {
     if (this.#closing === undefined) return;
-    this.#connection.assertNoProblem(action); // It may have closed the file.
+    this.#connection.assertNoProblem(action); // That may be why the file was closed.
     throw closedError(action);
   }
 }
