@@ -22,7 +22,7 @@ import type { Store } from "./store.ts";
 const LOST = { status: 500, headers: {}, body: null };
 
 /** The targets of requests to the control address; a proxy's have an origin. */
-const CONTROL_TARGET = RegExp(`^(?:https?://[^/]*)?${CONTROL}(?![^/?])`);
+const CONTROL_TARGET = /^(?:https?:\/\/[^/]*)?\/sandbox(?![^/?])/;
 
 /** Where a sandbox listens. */
 export interface SandboxServeOptions {

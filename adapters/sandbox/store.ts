@@ -199,11 +199,14 @@ function replaceFields(
 
 /** Reads `Prefer: code=503, delay=2000` (RFC 7240) as a fault that says which part is applied. */
 function preferred(field: string): Fault {
+  const preferences = field.split(",").map((preference) => {
+    const [words = ""] = preference.split(";", 1); // parameters follow
+    const [name = "", value = ""] = words.split("=");
+    return [name.trim().toLowerCase(), value.trim().replace(/^"(.*)"$/, "$1")];
+  });
   const read = (name: string): number => {
-    const preference =
-      `(?:^|,)\\s*${name}\\s*=\\s*("?)(\\d{1,10})\\1\\s*(?:[;,]|$)`;
-    const digits = RegExp(preference, "i").exec(field)?.[2];
-    return digits === undefined ? Infinity : Number(digits);
+    const [, value = ""] = preferences.find(([first]) => first === name) ?? [];
+    return /^\d{1,10}$/.test(value) ? Number(value) : Infinity;
   };
   const [status, delay] = [read("code"), read("delay")];
   const isCode = ERROR_CODES.has(status);

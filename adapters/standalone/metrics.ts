@@ -128,7 +128,7 @@ export function createMetrics(database: Database, pool?: () => PoolCounts) {
 function exposition(line: string): string {
   const type = /^[a-z_]+_total /.test(line) ? "counter" : "gauge";
   return line.replace(
-    /^([a-z_]+)(\S* \S+) (.*)$/,
+    /^([a-z_]+)((?:\{\S*)? \S+) (.*)$/,
     `# HELP $1 $3\n# TYPE $1 ${type}\n$1$2\n`,
   );
 }

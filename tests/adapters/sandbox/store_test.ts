@@ -251,6 +251,8 @@ test("Prefer makes one answer, and says what it honoured", async () => {
   assert.deepEqual(await preferring(several), [429, "code=429, delay=1"]);
   assert.deepEqual(await preferring("delay=0"), [200, "delay=0"]);
   assert.deepEqual(await preferring("code=200"), [200, null]);
+  const first = "code=abc, code=503"; // of several, the first counts (RFC 7240 §2)
+  assert.deepEqual(await preferring(first), [200, null]);
   const wrong = "code=abc, xcode=500, delay=9999999999";
   assert.deepEqual(await preferring(wrong), [200, null]);
   assert.ok(store.requests.every((entry) => !("fault" in entry)));
