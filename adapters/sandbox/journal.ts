@@ -100,7 +100,7 @@ export function settle(entry: Entry, status: number | null): void {
 export function recording(readBody: ReadBody, entry: Entry): ReadBody {
   return async (...limits) => {
     const body = await readBody(...limits);
-    if (body instanceof Uint8Array && body.byteLength > 0) {
+    if (!("status" in body) && body.byteLength > 0) {
       entry.body = new TextDecoder().decode(body);
     }
     return body;

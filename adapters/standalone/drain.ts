@@ -27,8 +27,7 @@ export function createDrain() {
     const read: ReadBody = async (...limits) => {
       const body = await readBody(...limits);
       // `deno serve` cuts a body off when it is told to stop, which is not the client's fault.
-      const isCut = !(body instanceof Uint8Array) &&
-        body.code === "bad_request";
+      const isCut = "status" in body && body.code === "bad_request";
       return isCut && drained !== undefined ? shuttingDown : body;
     };
     const answer = await service(request, connection, read); // it never rejects

@@ -23,6 +23,8 @@ const MAX_WAITING = 1_048_576;
  */
 const PIPE_BUF = 4096;
 
+const writeBytes = promisify(write);
+
 export class Output {
   readonly #descriptor: 1 | 2;
   #waiting = "";
@@ -95,7 +97,7 @@ async function writeSome(
     const stream = descriptor === 1 ? Deno.stdout : Deno.stderr;
     return await stream.write(bytes.subarray(0, PIPE_BUF));
   }
-  return (await promisify(write)(descriptor, bytes)).bytesWritten;
+  return (await writeBytes(descriptor, bytes)).bytesWritten;
 }
 
 export const standardOutput: Output = new Output(1);

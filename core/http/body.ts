@@ -90,7 +90,7 @@ export async function readText(
     return wrongTransferCoding;
   }
   const bytes = await readBody(limits, length);
-  if (!(bytes instanceof Uint8Array)) return refusal ?? bytes;
+  if ("status" in bytes) return refusal ?? bytes;
   // HTTP/2 allows a body that is not announced: only reading shows whether there is one.
   if (bytes.byteLength === 0) return missing;
   if (refusal !== undefined) return refusal;
@@ -98,7 +98,9 @@ export async function readText(
 }
 
 /** Decodes UTF-8; `undefined` if it is not. `text()` would replace what is not with U+FFFD. */
-export function decodeUtf8(bytes: Uint8Array): string | undefined {
+export function decodeUtf8(
+  bytes: ArrayBuffer | Uint8Array,
+): string | undefined {
   try {
     return utf8.decode(bytes);
   } catch {

@@ -86,14 +86,12 @@ export function webBody(request: Request): ReadBody {
 async function readWhole(
   request: Request,
   { maxBodyBytes, bodyTimeout }: BodyLimits,
-): Promise<Uint8Array | Refusal> {
+): Promise<ArrayBuffer | Refusal> {
   let isOver = false;
   const reading = request.arrayBuffer().then((buffer) => {
     isOver = true;
     // It may be longer than announced if an embedder replaced the body.
-    return buffer.byteLength > maxBodyBytes
-      ? tooLarge(maxBodyBytes)
-      : new Uint8Array(buffer);
+    return buffer.byteLength > maxBodyBytes ? tooLarge(maxBodyBytes) : buffer;
   }, () => cutShort);
   for (let turn = 0; turn < TURNS && !isOver; turn++) await null;
   if (isOver) return reading;

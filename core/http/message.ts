@@ -31,7 +31,7 @@ export interface BodyLimits {
 export type ReadBody = (
   limits: BodyLimits,
   length: number | undefined,
-) => Promise<Uint8Array | Answer>;
+) => Promise<ArrayBuffer | Uint8Array | Answer>;
 
 /** The machine-readable codes of an Error body. Codes are stable; messages may improve. */
 export type ErrorCode =

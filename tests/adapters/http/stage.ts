@@ -40,9 +40,7 @@ export async function readAll(
 ): Promise<Answer> {
   const limits = { maxBodyBytes: 1_000_000, bodyTimeout: 30_000 };
   const bytes = await readBody(limits, length);
-  return bytes instanceof Uint8Array
-    ? ok(new TextDecoder().decode(bytes))
-    : bytes;
+  return "status" in bytes ? bytes : ok(new TextDecoder().decode(bytes));
 }
 
 /** A server that is closed after the test, which fails for what is left in `errors`. */

@@ -74,7 +74,7 @@ function reading(limits: BodyLimits): Service {
     const known = length === null ? undefined : Number(length);
     await null; // as the service, which looks for the key first
     const bytes = await readBody(limits, known);
-    return bytes instanceof Uint8Array ? ok(`${bytes.byteLength}`) : bytes;
+    return "status" in bytes ? bytes : ok(`${bytes.byteLength}`);
   };
 }
 
