@@ -1,10 +1,18 @@
 /**
- * Groups operations that arrive in one turn of the event loop: they share one write to disk, or one
- * round trip. Every request arrives in its own task, so a microtask would collect nothing. When as
- * many items wait as `maxGroup`, whatever their sizes, and the limits allow another group, they are
- * sent before the end of the turn, because on Node a turn may take seconds. What waits when a group
- * ends is sent at the end of that turn. Nothing joins a group once it is sent, so a read sees all
- * that was acknowledged before it arrived.
+ * A queue in front of a database. Operations that arrive in one turn of the event loop are sent
+ * together, as a group: they share one write to disk, or one round trip.
+ *
+ * The queue is sent
+ *
+ * - at the end of the turn in which its first item arrived, or in which an earlier group ended. A
+ *   microtask would be too early, because each request arrives in a task of its own;
+ * - earlier, when `maxGroup` items wait, whatever their sizes: on Node a turn may take seconds;
+ * - at once, if nothing is under way and lately no item was joined by another, as with a single
+ *   client (`unjoined`);
+ * - in each case only if `sendGroups` allows another group. Otherwise it waits for one to end.
+ *
+ * Nothing joins a group once it is sent, so a read sees all that was acknowledged before it
+ * arrived.
  */
 
 import { setImmediate } from "node:timers";
@@ -29,8 +37,8 @@ export interface GroupedOptions<Item, Result> {
   /** How long an item may wait to be sent, in ms, before it is refused. Default: 2000. */
   readonly maxWait?: number;
   /**
-   * The maximum number of groups under way. At most two of them are younger than 100 ms; any more
-   * start only because others may hang. Default: 1.
+   * The maximum number of groups under way. At most two of them are younger than 100 ms: more are
+   * sent only because older ones may hang. Default: 1.
    */
   readonly maxUnderWay?: number;
   /**
@@ -39,8 +47,8 @@ export interface GroupedOptions<Item, Result> {
    */
   readonly gathersEqual?: boolean;
   /**
-   * True if a group counts as under way until its turn ends, even if `send` ends within it, as
-   * SQLite's commit does. So the next items can form a group.
+   * True if a group counts as under way until the end of the turn in which `send` ends. SQLite's
+   * commit begins and ends in one turn; what still arrives in that turn can then form a group.
    */
   readonly onePerTurn?: boolean;
 }
@@ -60,18 +68,23 @@ interface Waiting<Item, Result> extends Readonly<PromiseWithResolvers<Result>> {
   readonly since: number;
 }
 
-/** The interval of the clock, and the time after which a group under way may hang, in ms. */
+/** The interval of the clock, in ms. */
 const TICK = 20;
+/** The time after which a group under way may hang, in ms. */
 const PATIENCE = 100;
 
 /**
- * After a few items in a row that no other joined, as with one client, the next ones do not wait
- * for the end of their turn, which would take up to a fifth of the processor time of a request.
- * After many, a few wait again: until then, equal reads that arrive together are each sent, if the
- * database answers within the turn, as SQLite does.
+ * After this many items in a row that no other joined, as with a single client, the next ones are
+ * sent at once. To wait for the end of the turn would take up to a fifth of a request's processor
+ * time.
  */
-const FEW_ALONE = 16;
-const MANY_ALONE = 512;
+const SEND_AT_ONCE_AFTER = 16;
+/**
+ * After this many, the count begins again, so that a few items wait and can be joined. An item that
+ * is sent at once cannot be, if the database answers within the turn, as SQLite does: even equal
+ * reads that arrive together then never meet in the queue.
+ */
+const WAIT_AGAIN_AFTER = 512;
 
 /** Makes a queue in front of a database. */
 export function grouped<Item, Result>(
@@ -86,14 +99,14 @@ export function grouped<Item, Result>(
   /** The waiting items in order of arrival, and by key those that have one. */
   const queue: Waiting<Item, Result>[] = [];
   let byKey = new Map<unknown, Waiting<Item, Result>>();
-  /**
-   * How many items in a row were not joined by another, counted anew from `MANY_ALONE` on. With
-   * `gathersEqual` only an equal item joins, in `run`: others in the group do not count.
-   */
-  let alone = 0;
+  /** How many items in a row no other joined; begins again at `WAIT_AGAIN_AFTER`. */
+  let unjoined = 0;
   /** When each group under way was sent, by the clock. */
   const sentAt: number[] = [];
-  /** Time in ms, in ticks. A turn that takes a second is one tick, so it makes no item late. */
+  /**
+   * The time in ms, as counted by `tick`. A turn that takes a second counts as one tick, so it
+   * makes no item late.
+   */
   let clock = 0;
   let ticking: ReturnType<typeof setInterval> | undefined;
   /** Set by `close()`; resolved when nothing waits and nothing is under way. */
@@ -103,8 +116,9 @@ export function grouped<Item, Result>(
   function dequeue(isWanted: (next: Waiting<Item, Result>) => boolean): Group {
     const end = queue.findIndex((next) => !isWanted(next));
     const taken = queue.splice(0, end < 0 ? queue.length : end);
-    // Not one map for ever: each table that V8 replaces in it (`OrderedHashTable::Rehash`) points to
-    // its successor, so once one is old, the items of all later ones stay until a major collection.
+    // Not one map for ever. V8 replaces the table in a map again and again, and each old table
+    // points to its successor (`OrderedHashTable::Rehash`). Once one is among old objects, all
+    // later ones, with their items, stay in memory until a major garbage collection.
     if (queue.length === 0) byKey = new Map();
     else for (const { key } of taken) byKey.delete(key);
     return taken;
@@ -113,9 +127,10 @@ export function grouped<Item, Result>(
   async function sendGroup(group: Group): Promise<void> {
     const began = clock;
     sentAt.push(began);
-    alone = group.length > 1 && !gathersEqual
+    // With `gathersEqual` different items in a group have not joined: equal ones did, in `run`.
+    unjoined = group.length > 1 && !gathersEqual
       ? 0
-      : (alone + group.length) % MANY_ALONE;
+      : (unjoined + group.length) % WAIT_AGAIN_AFTER;
     ticking ??= setInterval(tick, TICK);
     try {
       const results = await send(group.map(({ item }) => item));
@@ -166,14 +181,15 @@ export function grouped<Item, Result>(
       const key = keyOf(item);
       const same = byKey.get(key);
       if (same !== undefined) {
-        alone = 0;
+        unjoined = 0;
         return same.promise;
       }
       if (queue.length >= maxQueue) throw refusal(`${maxQueue} are waiting`);
       const size = Math.min(sizeOf(item), maxGroup); // so that each fits into a group
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
       const own = { item, key, size, since: clock, promise, resolve, reject };
-      if (queue.length + sentAt.length === 0 && alone >= FEW_ALONE) {
+      const isIdle = queue.length + sentAt.length === 0;
+      if (isIdle && unjoined >= SEND_AT_ONCE_AFTER) {
         sendGroup([own]);
         return promise;
       }
