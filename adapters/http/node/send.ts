@@ -1,4 +1,7 @@
-/** Writes an answer on Node, and decides whether the connection is kept after it. */
+/**
+ * Writes an answer on Node. `writeHead` decides whether the connection is closed after it, and
+ * tells Node by `shouldKeepAlive`. `endResponse` deals with a request body that still arrives.
+ */
 
 import { Buffer } from "node:buffer";
 import { type Answer, CONNECTION_FIELDS } from "../../../core/http/message.ts";
@@ -101,18 +104,18 @@ function writeHead(
   length?: number,
 ): void {
   const { req, res } = exchange;
-  const dropsLength = length !== undefined || status === 204; // which has none
-  let isLast = mustClose(exchange, status);
+  const dropsLength = length !== undefined || status === 204; // a 204 has none
+  let closes = mustClose(exchange, status);
   const fields: string[] = [];
   for (const name in headers) {
     const lower = name.toLowerCase();
     const value = String(headers[name]);
-    if (lower === "connection" && /^close$/i.test(value)) isLast = true;
+    if (lower === "connection" && /^close$/i.test(value)) closes = true;
     if (FIELDS_OF_SERVER.has(lower)) continue;
     if (lower === "content-length" && dropsLength) continue;
     fields.push(name, value);
   }
-  if (isLast) {
+  if (closes) {
     res.shouldKeepAlive = false;
     // Replaces what a framework has set. HTTP/2 has no such field.
     if (req.stream === undefined) fields.push("connection", "close");
@@ -121,9 +124,9 @@ function writeHead(
   res.writeHead(status, fields);
 }
 
-/** Tells whether the connection must be closed after a response. */
+/** Tells whether the connection must be closed after a response with this status. */
 function mustClose({ req, server }: Exchange, status: number): boolean {
-  // After a 408 the connection is closed (RFC 9110 §15.5.9).
+  // After a 408 (RFC 9110 §15.5.9), and when the server is closing.
   return status === 408 || server?.listening === false ||
     // Node 22 and 26 drop what follows an `Upgrade` request, and may parse the middle of a body as
     // a request (nodejs/http-parser#234). Can go if tests/adapters/http/node/pipeline_test.ts
@@ -132,6 +135,7 @@ function mustClose({ req, server }: Exchange, status: number): boolean {
     // The end of chunks is uncertain in HTTP/1.0, which has none (RFC 9112 §6.1).
     req.httpVersion === "1.0" &&
       findField(req.rawHeaders, "transfer-encoding") !== null ||
+    // More of the body may come than is worth reading.
     !req.complete && isTooMuch(req);
 }
 
@@ -145,9 +149,9 @@ function endResponse(
 ): Written {
   const { req, res, isBodyRead } = exchange;
   const isBodyLeft = isBodyRead !== true && !req.complete && !req.destroyed;
-  // In HTTP/2 the answer ends its stream, and the connection stays open.
-  const isKept = res.shouldKeepAlive || req.stream !== undefined;
-  if (isBodyLeft && !isKept) return endLater(exchange, body);
+  // The client may have asked for that too. HTTP/2 ends only a stream of its connection.
+  const closes = !res.shouldKeepAlive && req.stream === undefined;
+  if (isBodyLeft && closes) return endLater(exchange, body);
   res.end(body ?? undefined);
   if (isBodyLeft) limitRest(req);
   return undefined;
