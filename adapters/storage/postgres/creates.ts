@@ -40,19 +40,25 @@ const NOW =
   "(extract(epoch FROM statement_timestamp()) OPERATOR(pg_catalog.*) 1000)::bigint";
 const OLDEST = `${NOW} - ${RETENTION}`;
 
-// For a batch with keys. The whole statement uses the snapshot from before it waited for the lock;
-// only ON CONFLICT sees rows committed since.
+// For a batch with idempotency keys: adds the pets whose key was not used, and those without a key.
+// Returns a row for each of these: its place in the batch, from 1, and its id, or NULL if a trigger
+// ignored the pet. `REPLAYS` then reads the pets of the keys that were used.
 //
-// - `seen` has the records of the keys. A key counts as unused if it expired, or if its pet was
-//   deleted by hand.
-// - `turn` writes to the log, so that even a commit with only replays waits for the standby, which
-//   may not have their pets yet. It passes on the keys, so that it runs first even if all are used.
-// - `new` has the pets to add, with their ids.
-// - `claimed` writes the keys that are still as `seen` found them, and has the ids of their pets. A
-//   key that another server wrote meanwhile has a pet that `seen` does not know, so it is left.
-// - `forgotten` deletes two expired keys for each key of the batch, but none that `claimed` may
-//   change.
-// - `added` adds the pets without keys, and those of `claimed`.
+// All parts see the tables as they were before `turn` waited for the lock. Only ON CONFLICT sees
+// what other servers committed meanwhile.
+//
+// 1. `seen` has the stored records of these keys. A key is not used if its record expired, or if
+//    its pet was deleted by hand.
+// 2. `turn` waits for the lock. It also writes to the log: if all keys were used, the commit would
+//    otherwise not wait for the standby, which may not have their pets yet. And it passes on the
+//    keys: otherwise PostgreSQL would not run it for such a batch.
+// 3. `new` has the pets to add, as far as `seen` knows, and gives them ids.
+// 4. `claimed` stores their keys, and has the ids of the pets whose key it stored. A record that
+//    exists is replaced only if `seen` has its pet, because then the key is not used. Any other was
+//    written by another server just now, and is left alone.
+// 5. `forgotten` deletes two expired keys for each key of the batch, but none that `claimed` may
+//    change.
+// 6. `added` adds the pets without a key, and those of `claimed`.
 //
 // The plan may have been made for small tables, so keys and pets are looked up one by one, in ways
 // that only the primary key's index can serve: a join would read whole tables. `created + 0` keeps

@@ -1,16 +1,24 @@
 /**
- * The connection to an SQLite file; nobody else uses it. It is in one of these states:
+ * The connection of a `SqliteFile` to its database, and what may be done with it.
  *
- * - In use (no `#problem`, no `#damage`): it reads and writes.
- * - Its main file is missing or replaced (`#problem`): it reads the old file and refuses to write,
- *   until the old file is back.
- * - Its log, or the index of the log, is lost (`#problem.lost`): it reads, and refuses to write
- *   until a restart. What the log held is moved into the main file, unless another file is in the
- *   place of the lost one, and a lock keeps all other processes from writing. If it cannot get that
- *   lock while they write with a new index, it gives up and is closed.
- * - The disk failed, or the file is damaged (`#damage`): it continues to read, and refuses to write
- *   until a restart.
- * - Closed (once `#closing` in file.ts has resolved): only `assertNoProblem` may still be called.
+ * ```text
+ *   in use ◀──▶ main file gone
+ *     ├───────▶ damaged
+ *     └───────▶ log lost ──▶ closed, if it gives up
+ * ```
+ *
+ * It always reads until it is closed, but writes only while it is in use.
+ *
+ * - *In use*: there is no `#problem` and no `#damage`.
+ * - *Main file gone* (`#problem` without `lost`): it was deleted, moved or replaced. Reads still
+ *   see the old one. The connection is in use again when the same file is back.
+ * - *Log lost* (`#problem.lost`): the log or its index was deleted or replaced. Nothing is written
+ *   until a restart. `#protect` moves what the log holds into the main file, unless another file is
+ *   in the place of the lost one, and keeps other processes from writing by a lock. If others write
+ *   with a new index, it cannot get that lock, and gives up.
+ * - *Damaged* (`#damage`): the disk failed, or the file is damaged. Nothing is written until a
+ *   restart.
+ * - *Closed*, by `SqliteFile.close`: only `assertNoProblem` may still be called.
  */
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
@@ -29,11 +37,11 @@ export class Connection {
   readonly #giveUp: () => void;
   /** By their SQL. */
   readonly #statements = new Map<string, StatementSync>();
-  /** What the last check of the files found. */
+  /** What the last check of the files found; `undefined` if all are in place. */
   #problem: FileProblem | undefined;
   /** True once everything in the log is in the main file. */
   #isLogSaved = false;
-  /** The error after which nothing more may be written. */
+  /** The error after which nothing more may be written; `undefined` if there was none. */
   #damage: unknown;
 
   /** @param giveUp sees to it that `close` is called soon. */
@@ -112,7 +120,7 @@ export class Connection {
     this.assertNoProblem(action);
   }
 
-  /** @throws {StorageError} `unavailable` if the last check found one. */
+  /** @throws {StorageError} `unavailable` if the last check of the files found a problem. */
   assertNoProblem(action: string): void {
     if (this.#problem === undefined) return;
     throw storageError("unavailable", action, this.#problem.message);

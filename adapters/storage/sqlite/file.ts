@@ -1,6 +1,7 @@
 /**
  * An open SQLite file, for callers that wait: while other processes lock it, and until its writes
- * have ended.
+ * have ended. Once `close` is called (`#closing`), it refuses everything, finishes the writes under
+ * way, and closes its connection. The states of that are in connection.ts.
  */
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";

@@ -71,9 +71,11 @@ export class WatchedFiles {
 
   /**
    * Renames the log if the main file was replaced: a process that opens the new file would apply
-   * the log to it. Leaves a log alone that another process has made since. `start` on Deno has
-   * given up the permission to rename (`giveBackPermissions`): there the log is emptied instead,
-   * but not once it has changed: then a process that has opened the new file writes to it.
+   * the log to it. Leaves a log alone that another process has made since.
+   *
+   * `start` on Deno has given up the permission to rename (`giveBackPermissions`). There the log is
+   * emptied instead, unless it has changed, which shows that a process with the new file writes to
+   * it.
    *
    * @param empty moves the log into the old file, unless that fails. Never throws.
    */
