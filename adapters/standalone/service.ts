@@ -58,16 +58,15 @@ export async function openService(config: Config, open = openStorage) {
   const findAdmin = createRouter(both);
 
   /** Wraps a service in layers, outermost first: each sees the answers of those after it. */
-  function layered(service: Service, outer?: Layer): Service {
+  function layered(service: Service, addCors?: Layer): Service {
     return [
-      metrics?.layer,
-      logging,
-      outer,
-      drainLayer,
-      limitAddress,
-      traceLayer,
-    ]
-      .reduceRight((inner, outer) => outer?.(inner) ?? inner, service);
+      metrics?.layer, // counts every answer, and times all that follows
+      logging, // logs every answer as it is sent, even the 503 and the 429 of later layers
+      addCors, // pages may read that 503 and 429 too
+      drainLayer, // refuses with 503 when the server stops; waits for all that follows
+      limitAddress, // turns a 401 of the service into a 429
+      traceLayer, // changes no answer; next to the service, as in `createHandler`
+    ].reduceRight((inner, layer) => layer?.(inner) ?? inner, service);
   }
 
   return {

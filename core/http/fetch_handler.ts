@@ -65,8 +65,8 @@ export function isHandler(handle: unknown): handle is Handler {
 /**
  * A body that arrived with the header can be read after this many microtasks, so it needs no timer:
  * 2 on Deno 2.9, 1 on Node 22 and 26; on Bun 1.4 it mostly arrives later. With a timer a create
- * takes 1.2 times as much processor time on Deno 2.9. If the number is too low, a timer is set, no
- * more.
+ * takes 1.2 times as much processor time on Deno 2.9. If the number is too low, a needless timer
+ * is set, no more.
  */
 const TURNS = 3;
 
