@@ -69,7 +69,7 @@ export function assertError(answer: Answer, code: string): string {
 export function assertAnyError(answer: Answer): string {
   const { status: is, text } = answer;
   // A page of pets in place of an error would fill screens.
-  assert.ok(is >= 400, `${is} is no error: ${text.slice(0, 200)}`);
+  assert.ok(is >= 400, `${is} is not an error: ${text.slice(0, 200)}`);
   assertJsonHeaders(answer.headers);
   const body: Record<string, unknown> = JSON.parse(answer.text);
   assert.deepEqual(Object.keys(body).sort(), ["code", "message", "status"]);

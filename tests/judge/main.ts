@@ -151,7 +151,7 @@ function readBaseline(file: string): ReadonlySet<string> {
   // A text without such lines accepts nothing.
   if (known.size === 0 && /^\s*[{<]/.test(text)) {
     throw new UsageError(
-      `${file} is no text: give a report that judge printed without --json and --junit`,
+      `${file} is JSON or XML: give a report that judge printed without --json and --junit`,
     );
   }
   for (const sentence of known) {
