@@ -26,6 +26,12 @@ const IOERR_SHMSIZE = 4874;
  */
 const IOERR_WRITE = 778;
 
+/**
+ * The log ends before its index says, because it is not the log that other processes write to
+ * (SQLite's document Result Codes, SQLITE_IOERR_SHORT_READ).
+ */
+const IOERR_SHORT_READ = 522;
+
 const IS_FULL = "the disk is full";
 /** By primary code, and by extended codes whose meaning differs from that of their primary code. */
 const REASONS: Readonly<Record<number, string>> = {
@@ -37,6 +43,8 @@ const REASONS: Readonly<Record<number, string>> = {
   [CORRUPT]: "the file is damaged; restore it from a backup",
   [FULL]: IS_FULL,
   [IOERR_SHMSIZE]: IS_FULL,
+  [IOERR_SHORT_READ]:
+    "the -wal was replaced or cut short while in use; restart the processes that use the file",
   [IOERR_WRITE]: `${IS_FULL} or failing, or the file reached its size limit`,
   [CANTOPEN]:
     "the file, its -wal or its -shm cannot be opened; the disk or the files may be read-only for this user",
@@ -63,7 +71,8 @@ export function isFull(error: unknown): boolean {
 
 /** Returns true if the state of the disk is unknown, so that nothing more may be written. */
 export function isFatal(error: unknown): boolean {
-  return [IOERR, CORRUPT, NOTADB].includes(resultCode(error));
+  return [IOERR, IOERR_SHORT_READ, CORRUPT, NOTADB]
+    .includes(resultCode(error));
 }
 
 /** Returns true if the file, its log or its index could not be opened or written. */

@@ -29,6 +29,11 @@ for (
     ],
     [10, "reading or writing the disk failed", "uncertain fatal"],
     [10 + 4 * 256, "reading or writing the disk failed", "uncertain fatal"],
+    [
+      522,
+      "the -wal was replaced or cut short while in use; restart the processes that use the file",
+      "uncertain fatal",
+    ],
     [11, "the file is damaged; restore it from a backup", "uncertain fatal"],
     [13, FULL, ""],
     [4874, FULL, "uncertain"],

@@ -21,6 +21,7 @@ import {
   type PetStorage,
   StorageError,
 } from "../../../../core/pets/pet_storage.ts";
+import { atEnd } from "../../../support/at_end.ts";
 import { countKept } from "../../../support/garbage.ts";
 import { skipping } from "../../../support/runtime.ts";
 import { onFile as it, onPrepare } from "../../../support/sqlite.ts";
@@ -91,6 +92,19 @@ it("sqliteStorage makes no new file beside the log of one that is gone", async (
   }
   assert.deepEqual(readFileSync(`${path}-wal`), log);
   assert.ok(!existsSync(path));
+});
+
+it("sqliteStorage says that another program's log is not the one at its path", async ({ t, path, open }) => {
+  await (await open()).close();
+  const other = new DatabaseSync(path);
+  atEnd(t, () => other.close());
+  other.exec("CREATE TABLE more (id INTEGER)");
+  rmSync(`${path}-wal`);
+  writeFileSync(`${path}-wal`, ""); // as a third program makes it when it opens the file
+  await assertUnavailable(
+    open(),
+    /: the -wal was replaced or cut short while in use; restart the processes/,
+  );
 });
 
 it("sqliteStorage opens no file whose disk cannot have a write-ahead log", async ({ t, open }) => {
