@@ -95,7 +95,9 @@ async function writeSome(
   // tests/adapters/standalone/log_test.ts passes on Deno without it.
   if ("Deno" in globalThis) {
     const stream = descriptor === 1 ? Deno.stdout : Deno.stderr;
-    return await stream.write(bytes.subarray(0, PIPE_BUF));
+    // Whole lines: the other workers of `deno serve --parallel` write there too.
+    const end = bytes.lastIndexOf(0x0a, PIPE_BUF - 1) + 1 || PIPE_BUF;
+    return await stream.write(bytes.subarray(0, end));
   }
   return (await writeBytes(descriptor, bytes)).bytesWritten;
 }

@@ -72,3 +72,13 @@ it(
     assert.equal(text.slice(2 ** 20 - 1), 'xy{"dropped":1}\nz');
   },
 );
+
+it(
+  "a pipe is given whole lines, because other workers write there too",
+  async (t) => {
+    const written = record(t);
+    await standardOutput.write(`${"x".repeat(99)}\n`.repeat(100));
+    const lengths = written.map(({ length }) => length);
+    assert.deepEqual(lengths, [4000, 4000, 2000]);
+  },
+);
