@@ -20,7 +20,7 @@ const OPENING_TIME = 1000;
 export interface Ending {
   /** Stops listening. Resolves once all responses are sent; `drained` does once all are made. */
   stopListening(drained: Promise<void>): Promise<void>;
-  /** Called after the storage is closed, as the last step. */
+  /** Called after the storage is closed and all output is written, as the last step. */
   awaitOthers?(): Promise<void>;
 }
 
@@ -82,9 +82,9 @@ export function prepareService(
       }
     } finally {
       await service?.close();
+      await flushOutput(); // before the others may end the process
       await awaitOthers?.();
     }
-    await flushOutput();
     process.exit(0);
   }
 

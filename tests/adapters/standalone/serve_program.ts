@@ -1,6 +1,7 @@
 /**
  * Loads `serve.ts`, sends a request as `deno serve` does, and then a signal; with `--left` once it
- * ends because another worker left.
+ * ends because another worker left. With `--exits` standard error is read slowly, and another
+ * worker ends the process as soon as it may.
  */
 
 import process from "node:process";
@@ -21,5 +22,12 @@ if (process.argv.includes("--left")) {
   const ask = () => server?.fetch(new Request(ready), { completed });
   while ((await ask())?.status === 200) await setTimeout(1);
   channel.close();
+}
+if (process.argv.includes("--exits")) {
+  const { stderr } = Deno;
+  const write = stderr.write.bind(stderr);
+  stderr.write = (bytes) => setTimeout(500).then(() => write(bytes));
+  const channel = new BroadcastChannel("petstore workers");
+  channel.onmessage = ({ data }) => data.isLeaving && process.exit(0);
 }
 process.kill(process.pid, "SIGTERM");

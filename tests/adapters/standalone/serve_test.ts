@@ -116,6 +116,23 @@ it(
   },
 );
 
+/** Runs `serve_program.ts` to its end. */
+async function runServe(t: TestContext, flags: string[], env = {}) {
+  const path = new URL("./serve_program.ts", import.meta.url);
+  const command = [...commandLine(fileURLToPath(path)), ...flags];
+  const { code, stdout, stderr } = await run(command, {
+    cwd: newFolder(t),
+    env: {
+      DATABASE_URL: "memory:",
+      PETSTORE_API_KEYS: "secret",
+      REQUEST_LOG: "off",
+      ...env,
+    },
+  });
+  assert.equal(code, 0, stderr);
+  return { stdout, stderr };
+}
+
 for (
   const [what, flags] of [
     ["exits once Deno has sent what is in flight", []],
@@ -123,16 +140,7 @@ for (
   ] as const
 ) {
   it(`serve.ts ${what}`, async (t) => {
-    const cwd = newFolder(t);
-    const path = new URL("./serve_program.ts", import.meta.url);
-    const env = {
-      DATABASE_URL: "memory:",
-      PETSTORE_API_KEYS: "secret",
-      REQUEST_LOG: "off",
-    };
-    const command = [...commandLine(fileURLToPath(path)), ...flags];
-    const { code, stdout, stderr } = await run(command, { cwd, env });
-    assert.equal(code, 0, stderr);
+    const { stdout } = await runServe(t, [...flags]);
     const expected = [
       "200",
       "Deno has sent it",
@@ -142,6 +150,12 @@ for (
     assert.deepEqual(stdout.split("\n"), expected);
   });
 }
+
+it("serve.ts has written all before another worker may end the process", async (t) => {
+  const env = { SHUTDOWN_TIMEOUT: "0" };
+  const { stderr } = await runServe(t, ["--exits"], env);
+  assert.match(stderr, /did not finish within 0 ms/);
+});
 
 it(
   "serve.ts says on which port it listens if it is told to take any",
