@@ -24,6 +24,7 @@
 import process from "node:process";
 import { promisify } from "node:util";
 import pg from "pg";
+import { MAX_TIME } from "../../../core/options.ts";
 import { closedError, type PoolCounts } from "../pet_database.ts";
 import {
   describeHosts,
@@ -199,7 +200,7 @@ function settingsOf(
     // connection is replaced. This does not end a commit that waits for a standby: PostgreSQL has
     // stopped this timer by then (seen in 15; tested by
     // tests/adapters/storage/postgres/faults_slow.ts).
-    statement_timeout: queryTimeout + 500,
+    statement_timeout: Math.min(queryTimeout + 500, MAX_TIME),
   };
   const types = new pg.TypeOverrides();
   // Without this an int8 is a string (the driver's document Data Types).

@@ -144,6 +144,21 @@ it("postgresStorage warns of what may do harm later, and says what to do about i
   assert.equal(await told(`pgbouncer=true&${options}`), "");
 });
 
+it("postgresStorage works with the greatest value of each option", async ({ url, open }) => {
+  const most = 2 ** 31 - 1;
+  const storage = await open(url, {
+    connectTimeout: most,
+    queryTimeout: most,
+    openTimeout: most,
+    idempotencyRetention: Number.MAX_SAFE_INTEGER,
+  });
+  const pet = await storage.create(REX, key(1));
+  const again = await storage.create(REX, key(1));
+  assert.deepEqual(again, { ...pet, replayed: true });
+  const record = { name: "Ann", digest: "1", created: new Date(0) };
+  assert.equal((await storage.apiKeys.insert(record)).id, 1);
+});
+
 it("PostgreSQL ends a statement that nobody waits for any more", async ({ url, open, sql }) => {
   await (await open()).create(REX);
   await sql(`alter table pets rename to slow; create view pets as
