@@ -71,11 +71,11 @@ export class WatchedFiles {
 
   /**
    * Renames the log if the main file was replaced: a process that opens the new file would apply
-   * the log to it. Leaves a log alone that another process has made since.
+   * the log to it. Leaves a log alone that another process has made since, or that has changed, which
+   * shows that a process with the new file writes to it.
    *
    * `start` on Deno has given up the permission to rename (`giveBackPermissions`). There the log is
-   * emptied instead, unless it has changed, which shows that a process with the new file writes to
-   * it.
+   * emptied instead.
    *
    * @param empty moves the log into the old file, unless that fails. Never throws.
    */
@@ -86,25 +86,20 @@ export class WatchedFiles {
     const { path } = this.#log;
     const aside = `${path}.replaced-${new Date().toISOString()}`;
     const what = `${this.#main.path} was replaced while in use`;
-    try {
-      renameSync(path, aside);
-      console.warn(`${what}: the log of the old file is now ${aside}`);
-    } catch (error) {
-      const isOld = this.#log.version() === this.#oldLog;
-      if (isOld) empty();
-      const isEmpty = statSync(path, { throwIfNoEntry: false })?.size === 0;
-      if (isEmpty) {
-        return console.warn(`${what}: its log is now in the old file`);
+    if (this.#log.version() === this.#oldLog) {
+      try {
+        renameSync(path, aside);
+        return console.warn(`${what}: the log of the old file is now ${aside}`);
+      } catch {
+        empty();
       }
-      if (!isOld) {
-        return console.warn(
-          `${what}: ${path} has changed since, so it is left alone; if no server uses the new file yet, move it away`,
-        );
-      }
-      console.warn(
-        `${what}: move ${path} away before the next start, or it damages the new file (it could not be renamed: ${error})`,
-      );
     }
+    const isEmpty = statSync(path, { throwIfNoEntry: false })?.size === 0;
+    console.warn(
+      isEmpty
+        ? `${what}: its log is now in the old file`
+        : `${what}: unless a server already uses the new file, move ${path} away before the next start, or it damages the new file`,
+    );
   }
 }
 
