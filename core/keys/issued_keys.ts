@@ -45,6 +45,7 @@ export interface IssuedKeys extends ApiKeys, Pick<ApiKeyStorage, "list"> {
 }
 
 /** In ms. */
+const MINUTE = 60_000;
 const DAY = 86_400_000;
 
 /** How long a process may still accept a key that another process revoked, in ms. */
@@ -142,8 +143,8 @@ function useRecorder(
   storage: ApiKeyStorage,
   onError: (error: unknown) => void,
 ) {
-  /** The start of the day, in ms, and the ids of the keys that were used since. */
-  let today = 0;
+  /** The start of the minute, in ms, and the ids of the keys that were used since. */
+  let minute = 0;
   const noted = new Set<number>();
   /** The day of the last failure, which is reported once. */
   let failed = 0;
@@ -151,15 +152,16 @@ function useRecorder(
   return ({ id, lastUsed }: ApiKeyRecord): void => {
     const now = Date.now();
     const day = now - now % DAY;
-    if (day !== today) noted.clear();
-    today = day;
+    // What failed is tried again in the next minute, not at each look-up: a read replica refuses it
+    // each time, and closes a connection to PostgreSQL.
+    if (now - now % MINUTE !== minute) noted.clear();
+    minute = now - now % MINUTE;
     if (noted.has(id) || Number(lastUsed ?? 0) >= day) return;
     noted.add(id);
     // In another task, so that the request is answered first: a commit of SQLite blocks.
     noting = noting.then(() => new Promise((resolve) => setTimeout(resolve)))
       .then(() => storage.markUsed?.(id, new Date(day)))
       .catch((error) => {
-        noted.delete(id); // so that the next look-up tries again
         if (failed !== day) report(() => onError(error));
         failed = day;
       });

@@ -201,21 +201,25 @@ test("verify does not wait for notes, which are one at a time; one fault a day i
   assert.deepEqual(told, [new Error("one"), new Error("four")]);
 });
 
-test("verify notes the use of a key at its next look-up if that failed", async (t) => {
+test("verify tries again in the next minute to note a use, not at each look-up", async (t) => {
   const { storage, noted, state } = watched(t);
+  let attempts = 0;
   const told = Promise.withResolvers<unknown>();
-  let isBroken = true;
   const keys = issuedKeys({
     ...storage,
     markUsed: (id, day) =>
-      isBroken
+      ++attempts === 1
         ? Promise.reject(new Error("away"))
         : storage.markUsed?.(id, day) ?? assert.fail(),
   }, { onError: told.resolve });
   const { key } = await keys.issue("one");
   await keys.verify(key);
   await told.promise;
-  isBroken = false;
+  state.time += 1000; // still 23:59
+  await keys.verify(key);
+  await nextTask();
+  await nextTask();
+  assert.deepEqual([attempts, noted], [1, []]);
   state.time += 1000;
   await keys.verify(key);
   await until("it is noted", () => noted.length === 1);
