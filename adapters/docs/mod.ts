@@ -32,8 +32,8 @@ export interface Docs {
 }
 
 /**
- * Reads the page's files. All addresses in the page are relative, so it also works behind a proxy
- * that mounts the server at a different path.
+ * Reads the page's files, on Deno, Bun and Node: Workers have none. All addresses in the page are
+ * relative, so it also works behind a proxy that mounts the server at a different path.
  *
  * @example As part of the service
  * ```ts
@@ -63,8 +63,7 @@ export interface Docs {
  * ```
  *
  * @param options where the page and the OpenAPI document are.
- * @returns the page, to pass to `createHandler`, or to call with each request on Deno, Bun and
- * Workers.
+ * @returns the page, to pass to `createHandler`, or to call with each request.
  * @throws {TypeError} if an option is unknown, a path does not begin with one `/`, or `path` ends
  * in one.
  * @throws {Error} if the package `swagger-ui-dist` is not installed or cannot be read.
