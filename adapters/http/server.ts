@@ -1,13 +1,14 @@
 /** Types and messages that the HTTP adapters share. Each exports a `serve`. */
 
+import { isHandler } from "../../core/http/fetch_handler.ts";
+import { toResponse } from "../../core/http/message.ts";
+import { internalError } from "../../core/http/refusal.ts";
 import {
   checkFunction,
   checkIntegers,
   checkNames,
 } from "../../core/options.ts";
-
-/** Answers a request. If it throws or rejects, the client gets a `500` and no details. */
-export type FetchFunction = (request: Request) => Response | Promise<Response>;
+import { report } from "../../core/report.ts";
 
 /** Settings that every `serve` accepts. */
 export interface ServeOptions {
@@ -16,23 +17,9 @@ export interface ServeOptions {
   /** Address to listen on. `0.0.0.0` or `::` opens it to the network. Default: `127.0.0.1`. */
   readonly hostname?: string;
   /**
-   * Receives what the fetch function throws, or an error if it returns no `Response` that can be
-   * sent. On Deno and Node it also receives the error of a response body that fails; Bun 1.4
-   * reports that itself. Its own errors are ignored. Default: `console.error`.
-   *
-   * @example Collect errors
-   * ```ts
-   * import { serve } from "@petstore/service/deno";
-   * import assert from "node:assert/strict";
-   *
-   * const told: unknown[] = [];
-   * const broken = () => Promise.reject(new Error("It is broken"));
-   * const server = await serve(broken, { port: 0, onError: (error) => told.push(error) });
-   * const { status } = await fetch(server.url);
-   * await server.close();
-   * assert.equal(status, 500);
-   * assert.match(`${told}`, /It is broken/);
-   * ```
+   * Receives errors of the server itself, such as that of a response body that fails, except on Bun
+   * 1.4, which reports that itself. What fails in the service goes to the `onError` of
+   * `createHandler`. Its own errors are ignored. Default: `console.error`.
    */
   readonly onError?: (error: unknown) => void;
 }
@@ -71,6 +58,31 @@ export function readServeOptions(
   checkIntegers({ port }, 0, 65_535);
   checkFunction(onError, "onError");
   return { port, hostname, onError };
+}
+
+/**
+ * @param taker the function that `handle` was passed to.
+ * @param others what to do with other fetch functions.
+ * @throws {TypeError} if `handle` is not what `createHandler` returns.
+ */
+export function checkHandler(
+  handle: unknown,
+  taker: string,
+  others: string,
+): void {
+  if (isHandler(handle)) return;
+  throw new TypeError(
+    `Cannot serve this ${typeof handle}: ${taker} takes what createHandler(…) returns. ${others}`,
+  );
+}
+
+/** Reports an error, and makes the answer to a request whose response cannot be sent. */
+export function failed(
+  error: unknown,
+  onError: (error: unknown) => void,
+): Response {
+  report(() => onError(error));
+  return toResponse(internalError);
 }
 
 /** Makes the {@linkcode Server} of an address; calls `close` at most once. */

@@ -42,28 +42,28 @@ export const noTunnel: Refusal = new Refusal(
 
 /**
  * Reads path and query from `request.url`, after checking the `Host` (RFC 9112 §3.2 requires a
- * 400): Deno 2.9 builds the URL from it, so a `/` in the `Host` would change the path (see
- * `makeUrlSafe` in adapters/http/guard.ts).
+ * 400): Deno 2.9 builds the URL from it, so a `/` in the `Host` would change the path
+ * (denoland/deno#29872).
  */
 export function parseTarget(request: ServiceRequest): Target | Refusal {
   if (request.method === "CONNECT") return noTunnel;
   const host = request.headers.get("host");
   if (host !== null && !isHost(host)) return malformedHost;
-  try {
-    const [, path, query = ""] = URL_PARTS.exec(request.url) ?? [];
-    return path === undefined ? malformedTarget : { path, query };
-  } catch {
-    return malformedTarget; // the runtime cannot make a URL of it
-  }
+  return readUrl(request) ?? malformedTarget;
 }
 
 /** Tells whether the path of a request, whatever its `Host`, is below another one such as `/v1`. */
 export function isBelow(request: ServiceRequest, path: string): boolean {
+  const sent = readUrl(request)?.path ?? "";
+  return normalizePath(sent).startsWith(`${path}/`);
+}
+
+function readUrl(request: ServiceRequest): Target | undefined {
   try {
-    const [, sent = ""] = URL_PARTS.exec(request.url) ?? [];
-    return normalizePath(sent).startsWith(`${path}/`);
+    const [, path, query = ""] = URL_PARTS.exec(request.url) ?? [];
+    return path === undefined ? undefined : { path, query };
   } catch {
-    return false; // the runtime cannot make a URL of it
+    return undefined; // the runtime cannot make a URL of it
   }
 }
 

@@ -257,7 +257,7 @@ export const COVERED: Readonly<Record<string, string>> = {
   "docs/openapi_files_test.ts": "core/openapi/document.ts",
 
   "adapters/http/fetch_server_test.ts":
-    "adapters/http/bun/mod.ts adapters/http/node/mod.ts adapters/http/guard.ts",
+    "adapters/http/bun/mod.ts adapters/http/node/mod.ts",
   "adapters/http/node/listener_test.ts": "adapters/http/node/exchange.ts",
   "adapters/client/http_test.ts":
     "adapters/client/client.ts adapters/client/mod.ts",

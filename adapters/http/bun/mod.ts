@@ -1,13 +1,14 @@
 /**
- * Serves a fetch function with `Bun.serve`.
+ * Serves what `createHandler` returns with `Bun.serve`.
  *
  * @module
  */
 
+import { type Handler, respond } from "../../../core/http/fetch_handler.ts";
 import { checkIntegers } from "../../../core/options.ts";
-import { failed, guard } from "../guard.ts";
 import {
-  type FetchFunction,
+  checkHandler,
+  failed,
   listenError,
   listening,
   readServeOptions,
@@ -15,7 +16,8 @@ import {
   type Server,
 } from "../server.ts";
 
-export type { FetchFunction, ServeOptions, Server } from "../server.ts";
+export type { Handler } from "../../../core/http/fetch_handler.ts";
+export type { ServeOptions, Server } from "../server.ts";
 
 /** The part of Bun's server that is used, because other type checkers lack its types. */
 interface BunServer extends Pick<Server, "hostname" | "port"> {
@@ -30,38 +32,41 @@ const CLOSING_INTERVAL = 10;
 export interface BunServeOptions extends ServeOptions {
   /**
    * Maximum size of a request body in bytes, at least 1. Bun answers a larger one with `413`,
-   * without a body. Default: 1048576 (1 MiB), because Bun reads up to this much of a body that a
-   * fetch function leaves unread. Bun's own default is 128 MiB.
+   * without a body. Default: 1048576 (1 MiB), because Bun reads up to this much of a body that the
+   * service leaves unread. Bun's own default is 128 MiB.
    */
   readonly maxRequestBodySize?: number;
 }
 
 /**
- * Listens, and answers every request with a fetch function.
+ * Listens, and answers every request with the service.
  *
  * @example Serve
  * ```ts
  * import { serve } from "@petstore/service/bun";
+ * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
  *
- * if ("Bun" in globalThis) await serve(() => new Response("Hello"), { port: 8000 });
+ * const keys = apiKeys(["secret"]);
+ * const handle = createHandler({ storage: memoryStorage(), keys });
+ * if ("Bun" in globalThis) await serve(handle, { port: 8000 });
  * ```
  *
- * @param handle any fetch function, such as `createHandler` returns.
+ * @param handle what `createHandler` returns. `Bun.serve` takes other fetch functions.
  * @param options where to listen, and how large a body may be.
  * @returns the server, once it listens. Rejects if it cannot, for example because the port is in
  * use.
  */
 export async function serve(
-  handle: FetchFunction,
+  handle: Handler,
   options: BunServeOptions = {},
 ): Promise<Server> {
+  checkHandler(handle, "serve", "Pass other fetch functions to Bun.serve");
   const { port, hostname, onError } = readServeOptions(
     options,
     "maxRequestBodySize",
   );
   const { maxRequestBodySize = 1_048_576 } = options;
   checkIntegers({ maxRequestBodySize }, 1);
-  const fetch = guard(handle, onError);
   const { Bun } = globalThis as unknown as {
     readonly Bun: { serve(options: object): BunServer };
   };
@@ -80,8 +85,8 @@ export async function serve(
       // (oven-sh/bun#1443). Can go if tests/adapters/http/fetch_server_test.ts passes on Bun
       // without it.
       reusePort: false,
-      fetch,
-      // For a response that cannot be sent, such as one whose body was already read.
+      fetch: (request: Request, server: BunServer) =>
+        respond(handle.answer, request, server),
       error: (error: unknown) => failed(error, onError),
     });
     return listening(server, () => closeBunServer(server));

@@ -1,15 +1,16 @@
 /**
- * Serves a fetch function with `Deno.serve`.
+ * Serves what `createHandler` returns with `Deno.serve`.
  *
  * @module
  */
 
+import { type Handler, respond } from "../../../core/http/fetch_handler.ts";
 import { toResponse } from "../../../core/http/message.ts";
 import { shuttingDown } from "../../../core/http/refusal.ts";
 import { report } from "../../../core/report.ts";
-import { failed, guard } from "../guard.ts";
 import {
-  type FetchFunction,
+  checkHandler,
+  failed,
   listenError,
   listening,
   readServeOptions,
@@ -17,7 +18,8 @@ import {
   type Server,
 } from "../server.ts";
 
-export type { FetchFunction, ServeOptions, Server } from "../server.ts";
+export type { Handler } from "../../../core/http/fetch_handler.ts";
+export type { ServeOptions, Server } from "../server.ts";
 
 /** Pause before a server that stopped listening is restarted, in ms. */
 const RESTART_INTERVAL = 100;
@@ -29,27 +31,30 @@ const ONE_EVENT = 10_000;
 const MAX_STOPPED = 64;
 
 /**
- * Listens, and answers every request with a fetch function.
+ * Listens, and answers every request with the service.
  *
  * @example Serve
  * ```ts
  * import { serve } from "@petstore/service/deno";
+ * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
  *
- * const server = await serve(() => new Response("Hello"), { port: 0 });
+ * const keys = apiKeys(["secret"]);
+ * const handle = createHandler({ storage: memoryStorage(), keys });
+ * const server = await serve(handle, { port: 0 });
  * await server.close();
  * ```
  *
- * @param handle any fetch function, such as `createHandler` returns.
+ * @param handle what `createHandler` returns. `Deno.serve` takes other fetch functions.
  * @param options where to listen.
  * @returns the server, once it listens. Rejects if it cannot, for example because the port is in
  * use.
  */
 export async function serve(
-  handle: FetchFunction,
+  handle: Handler,
   options: ServeOptions = {},
 ): Promise<Server> {
+  checkHandler(handle, "serve", "Pass other fetch functions to Deno.serve");
   const { port, hostname, onError } = readServeOptions(options);
-  const answer = guard(handle, onError);
   // The number of unanswered requests that may have a body: `shutdown()` would cut the body off
   // (seen in Deno 2.9; denoland/deno#36809). Can go if tests/adapters/http/deno/mod_test.ts passes
   // without it. A counter, because `finally()` on each answer made a create take 1.07 times as much
@@ -71,14 +76,13 @@ export async function serve(
       hostname,
       // Otherwise Deno prints the address, which is up to the caller.
       onListen: () => {},
-      // For a response that cannot be sent, such as one whose body was already read.
       onError: (error) => failed(error, onError),
     }, (request, info) => {
       if (isClosed) return toResponse(shuttingDown);
-      const response = answer(request, info);
+      const response = respond(handle.answer, request, info);
       if (request.method === "GET") return response;
       uploads++;
-      Promise.resolve(response).then(ended, ended);
+      response.then(ended, ended);
       return response;
     });
     servers.unshift(server);

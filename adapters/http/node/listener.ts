@@ -1,18 +1,22 @@
 /** Turns a handler into a request listener of Node's `http.Server`. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Handler, isHandler } from "../../../core/http/fetch_handler.ts";
+import type { Handler } from "../../../core/http/fetch_handler.ts";
 import type { Answer } from "../../../core/http/message.ts";
 import { internalError } from "../../../core/http/refusal.ts";
 import { malformedHost, malformedTarget } from "../../../core/http/target.ts";
 import { checkFunction, checkNames } from "../../../core/options.ts";
 import { report } from "../../../core/report.ts";
-import { requestUrl, STAND_IN_HOST } from "../request_url.ts";
-import type { ServeOptions } from "../server.ts";
+import { checkHandler, type ServeOptions } from "../server.ts";
 import { readBody } from "./body.ts";
 import { type Exchange, findField } from "./exchange.ts";
 import { queueResponse } from "./pipeline.ts";
+import { requestUrl, STAND_IN_HOST } from "./request_url.ts";
 import { send } from "./send.ts";
+
+/** What to do with other fetch functions on Node. */
+export const OTHERS =
+  "Do your own work in (req, res) before the listener, or serve other fetch functions with srvx";
 
 /** The function that `http.createServer()`, Express and others call with each request. */
 export type NodeListener = (req: IncomingMessage, res: ServerResponse) => void;
@@ -107,20 +111,9 @@ export function toNodeListener(
   handle: Handler,
   options: Pick<ServeOptions, "onError"> = {},
 ): NodeListener {
-  checkHandler(handle, "toNodeListener");
+  checkHandler(handle, "toNodeListener", OTHERS);
   checkNames(options, ["onError"], "toNodeListener");
   const { onError = console.error } = options;
   checkFunction(onError, "onError");
   return createListener(handle, onError);
-}
-
-/**
- * @throws {TypeError} if `handle` is not a handler; `taker` names the function it was passed to.
- */
-export function checkHandler(handle: unknown, taker: string): void {
-  if (isHandler(handle)) return;
-  throw new TypeError(
-    `Cannot serve this ${typeof handle}: on Node, ${taker} takes what createHandler(…) returns. ` +
-      "Do your own work in (req, res) before the listener, or serve other fetch functions with srvx",
-  );
 }

@@ -11,9 +11,10 @@ import { checkIntegers, MAX_TIME } from "../../../core/options.ts";
 import { noTunnel } from "../../../core/http/target.ts";
 import { clientErrorListener, refuse } from "./client_error.ts";
 import type { Handler } from "../../../core/http/fetch_handler.ts";
-import { checkHandler, createListener, type NodeListener } from "./listener.ts";
+import { createListener, type NodeListener, OTHERS } from "./listener.ts";
 import { currentResponse } from "./pipeline.ts";
 import {
+  checkHandler,
   listenError,
   listening,
   readServeOptions,
@@ -69,7 +70,7 @@ export async function serve(
   handle: Handler,
   options: NodeServeOptions = {},
 ): Promise<Server> {
-  checkHandler(handle, "serve");
+  checkHandler(handle, "serve", OTHERS);
   const { port, hostname, onError } = readServeOptions(
     options,
     "headersTimeout",

@@ -1,22 +1,17 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { serve as serveOnBun } from "../../../adapters/http/bun/mod.ts";
-import { serve as serveOnDeno } from "../../../adapters/http/deno/mod.ts";
 import { serve as serveOnNode } from "../../../adapters/http/node/mod.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
 import { toHandler } from "../../../core/http/fetch_handler.ts";
-import { fetchFunctionContract } from "./fetch_function_contract.ts";
 import { serverContract } from "./server_contract.ts";
+import { saying } from "./stage.ts";
 import { atEnd } from "../../support/at_end.ts";
 import { RUNTIME, testUnless } from "../../support/runtime.ts";
 
 const register = (title: string, check: (t: TestContext) => Promise<void>) =>
   test(`${RUNTIME}: ${title}`, check);
 serverContract(register, await loadServe());
-if (RUNTIME !== "node") {
-  const serve = RUNTIME === "bun" ? serveOnBun : serveOnDeno;
-  fetchFunctionContract(register, serve);
-}
 
 const handle = toHandler(() => Promise.reject(new Error("not called")));
 
@@ -29,6 +24,15 @@ test(`${RUNTIME}: serve rejects if the host is unknown, and says so`, async () =
       /^Error: Cannot listen on (a b|256.1.1.1):0: (the host is unknown$|.*AGAIN)/,
     );
   }
+});
+
+test(`${RUNTIME}: serve refuses any other fetch function, and says what to do`, async () => {
+  const serve = await loadServe();
+  const other = (() => new Response()) as unknown as typeof handle;
+  await assert.rejects(
+    async () => await serve(other),
+    /^TypeError: Cannot serve this function: serve takes what createHandler.* other fetch functions/,
+  );
 });
 
 const skip = RUNTIME !== "bun" && "it is about Bun";
@@ -46,7 +50,7 @@ it(
 
 it("serve on Bun takes bodies up to its limit", async (t) => {
   const options = { port: 0, maxRequestBodySize: 5 };
-  const { url, close } = await serveOnBun(() => new Response(), options);
+  const { url, close } = await serveOnBun(toHandler(saying("")), options);
   atEnd(t, close);
   for (const [body, status] of [["12345", 200], ["123456", 413]] as const) {
     const answer = await fetch(url, { method: "POST", body });

@@ -72,6 +72,15 @@ export function serverContract(
     },
   );
 
+  it("a service that fails is answered for with 500, and reported", async ({ listen }) => {
+    const fail = () => Promise.reject(new Error("secret"));
+    const { url, errors } = await listen(fail);
+    const response = await fetch(url);
+    assert.equal(response.status, 500);
+    assert.equal((await response.json()).code, "internal_error");
+    assert.match(String(errors.splice(0)), /secret/);
+  });
+
   it("serve rejects if the port is taken, and says so", async ({ listen }) => {
     const { port } = await listen(sendPath);
     await assert.rejects(serve(toHandler(sendPath), { port }), {

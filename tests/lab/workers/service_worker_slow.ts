@@ -4,7 +4,6 @@
 import { buildSync } from "esbuild";
 import assert from "node:assert/strict";
 import test from "node:test";
-import { serve } from "../../../adapters/http/deno/mod.ts";
 import { docs } from "../../../adapters/docs/mod.ts";
 import { atEnd } from "../../support/at_end.ts";
 import { placeExample } from "../../support/examples.ts";
@@ -20,21 +19,22 @@ test("a Service Worker serves all without a server", options, async (t) => {
     write: false,
   });
   const showDocs = await docs();
-  const server = await serve(async (request) => {
+  const server = Deno.serve({ port: 0, onListen() {} }, async (request) => {
     const isWorker = request.url.endsWith("/worker.js");
     const type = isWorker ? "text/javascript" : "text/html";
     const body = isWorker ? outputFiles[0]?.text : "";
     return await showDocs(request) ??
       new Response(body, { headers: { "content-type": type } });
-  }, { port: 0 });
-  atEnd(t, () => server.close());
+  });
+  atEnd(t, () => server.shutdown());
+  const url = `http://127.0.0.1:${server.addr.port}`;
   const { page } = await openPage(t);
-  await page.goto(server.url);
+  await page.goto(url);
   await page.evaluate(`navigator.serviceWorker.register("/worker.js")
     .then(() => navigator.serviceWorker.ready).then(() => {})`);
-  await server.close();
+  await server.shutdown();
 
-  await page.goto(`${server.url}/docs`);
+  await page.goto(`${url}/docs`);
   await page.locator(".opblock").first().waitFor();
   const rex = '"name":"Rex","categoryId":9007199254740993';
   const answers = await page.evaluate(`(async () => {

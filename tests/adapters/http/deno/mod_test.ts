@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { toHandler } from "../../../../core/http/fetch_handler.ts";
 import { testUnless } from "../../../support/runtime.ts";
+import { ok, saying } from "../stage.ts";
 
 // Elsewhere the adapter cannot even be imported by its types.
 const skip = !("Deno" in globalThis) && "only Deno has Deno.serve";
@@ -28,7 +30,8 @@ it(
     Object.defineProperty(Deno, "serve", { value: fake, configurable: true });
     const told: unknown[] = [];
     const onError = (error: unknown): void => void told.push(error);
-    const server = await serve(() => new Response(), { port: 0, onError });
+    const handle = toHandler(saying(""));
+    const server = await serve(handle, { port: 0, onError });
     for (let count = 1; count <= 68; count++) {
       await Promise.resolve(); // the listener has stopped
       t.mock.timers.tick(99);
@@ -55,12 +58,13 @@ it(
     const { serve } = await import("../../../../adapters/http/deno/mod.ts");
     const begun = Promise.withResolvers<void>();
     const end = Promise.withResolvers<void>();
-    const server = await serve(async ({ method }) => {
-      if (method !== "POST") return new Response("at once");
+    const handle = toHandler(async ({ method }) => {
+      if (method !== "POST") return ok("at once");
       begun.resolve();
       await end.promise;
-      return new Response("done");
-    }, { port: 0 });
+      return ok("done");
+    });
+    const server = await serve(handle, { port: 0 });
     const earlier = await fetch(server.url, { method: "PUT", body: "x" });
     assert.equal(await earlier.text(), "at once");
     const upload = fetch(server.url, { method: "POST", body: "x" });

@@ -58,7 +58,7 @@ test("the answer after close is the last of its connection, begun or not", async
 test("serve and toNodeListener refuse any other fetch function, and say what to do", async () => {
   const other = (() => new Response()) as unknown as Handler;
   const message = (taker: string) =>
-    `Cannot serve this function: on Node, ${taker} takes what createHandler(…) returns. ` +
+    `Cannot serve this function: ${taker} takes what createHandler(…) returns. ` +
     "Do your own work in (req, res) before the listener, or serve other fetch functions with srvx";
   const refusal = (taker: string) => ({
     name: "TypeError",

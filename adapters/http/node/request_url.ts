@@ -3,15 +3,8 @@
  * before.
  */
 
-import { isHost } from "../../core/http/target.ts";
-
 /** Replaces a `Host` that is missing or malformed. */
 export const STAND_IN_HOST = "localhost";
-
-/** Tells whether a URL can be built from a `Host` field. */
-export function isUrlHost(host: string): boolean {
-  return isHost(host) && URL.canParse(`http://${host}`);
-}
 
 /**
  * Returns the URL of a request, with its path as it was sent: `/v1/../v1/pets` is not `/v1/pets`.
