@@ -70,10 +70,7 @@ export function createListener(
         exchange.res.statusMessage &&= "";
         await send(internalError, exchange);
       }
-      // Not worth reporting: an AbortError because the client went away.
-      const isDeparture = exchange.req.socket.destroyed &&
-        error instanceof DOMException && error.name === "AbortError";
-      if (!isDeparture) report(() => onError(error));
+      report(() => onError(error));
     }
   }
 

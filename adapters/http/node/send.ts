@@ -44,58 +44,53 @@ async function sendStream(
   exchange: Exchange,
 ): Promise<void> {
   const { req, res } = exchange;
-  const reader = body.getReader();
   // A body longer or shorter than announced would make the client misread the next response.
   res.strictContentLength = true;
   try {
     writeHead(answer, exchange);
     if (req.method === "HEAD") {
       await endResponse(exchange, null);
-      return await reader.cancel();
+      return await body.cancel();
     }
     res.flushHeaders();
-    await pump(reader, exchange);
+    await pipe(body, exchange);
   } catch (error) {
-    reader.cancel(error).catch(() => {}); // `error` is thrown even if this fails
+    body.cancel(error).catch(() => {}); // `error` is thrown even if this fails
     throw error;
   }
 }
 
-async function pump(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
+/** Rejects if the stream fails, or cannot be cancelled when the client goes away. */
+async function pipe(
+  body: ReadableStream<Uint8Array>,
   exchange: Exchange,
 ): Promise<void> {
   const { req, res } = exchange;
+  const departure = new AbortController();
+  const { signal } = departure;
   let wake = (): void => {};
-  let cancelled: Promise<void> | undefined;
   const onGone = (): void => {
-    cancelled ??= reader.cancel(
+    departure.abort(
       new DOMException("The client closed the connection", "AbortError"),
     );
-    cancelled.catch(() => {}); // if the read under way fails too, its error is thrown
     wake();
   };
-  // On Node 22 a response that waits behind another (pipelining) has no socket yet, and emits no
-  // `close`. The listener on the socket can go when Node 22 is dropped: Node 26 emits it
-  // (`abortOutgoing` in its lib/_http_server.js), and tests/adapters/http/node/pipeline_test.ts
-  // passes there without it.
-  const connection = req.stream ?? req.socket; // only HTTP/2 has a stream
-  connection.setMaxListeners(0); // each pipelined request adds one
-  const emitters = [res, connection];
-  for (const emitter of emitters) emitter.on("close", onGone);
-  res.on("drain", () => wake());
-  if (res.destroyed || emitters.some(({ destroyed }) => destroyed)) onGone();
+  res.on("drain", () => wake()).once("close", onGone);
+  // The client may have gone before. Only HTTP/2 has a stream.
+  if ((req.stream ?? req.socket).destroyed) onGone();
+  const written = new WritableStream<Uint8Array>({
+    async write(chunk) {
+      if (res.write(chunk) || signal.aborted) return;
+      await new Promise<void>((go) => wake = go);
+    },
+  });
   try {
-    while (cancelled === undefined) {
-      const { done, value } = await reader.read();
-      if (cancelled !== undefined) break;
-      if (done) return await endResponse(exchange, null);
-      if (!res.write(value)) await new Promise<void>((go) => wake = go);
-    }
-    await cancelled; // rejected if the stream cannot be cancelled
-  } finally {
-    for (const emitter of emitters) emitter.off("close", onGone);
+    await body.pipeTo(written, { signal });
+  } catch (error) {
+    if (error === signal.reason) return; // the client went away, and the stream is cancelled
+    throw error;
   }
+  await endResponse(exchange, null);
 }
 
 function writeHead(

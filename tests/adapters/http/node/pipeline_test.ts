@@ -16,30 +16,6 @@ import { until } from "../../../support/time.ts";
 import { REX_JSON } from "../../../support/pets.ts";
 import { rawRequest, WITH_KEY } from "../../../support/wire.ts";
 
-test("of pipelined requests, eight are begun before the first is answered", async (t) => {
-  let begun = 0;
-  const warnings: unknown[] = [];
-  process.once("warning", (warning) => warnings.push(warning));
-  const first = Promise.withResolvers<void>();
-  const arrived = Promise.withResolvers<void>();
-  const service: Service = async () => {
-    begun++;
-    setImmediate(arrived.resolve); // all came in one piece
-    await first.promise;
-    return ok(streamOf("ok"));
-  };
-  const { wire } = await speak(t, service);
-  const methods = Array(4).fill(["GET", "HEAD", "OPTIONS"]).flat();
-  wire.write(methods.map((method) => rawRequest(`${method} /`)).join(""));
-  await arrived.promise;
-  assert.equal(begun, 8);
-  first.resolve();
-  for (const method of methods) {
-    assert.equal((await wire.answer(method)).status, 200);
-  }
-  assert.deepEqual(warnings, [], "Node warns of too many listeners");
-});
-
 test("Node stops reading while more than 32 requests wait, and hangs up at 257", async (t) => {
   const service: Service = async (_request, socket) => {
     await new Promise(setImmediate); // all came in one piece
@@ -55,53 +31,53 @@ test("Node stops reading while more than 32 requests wait, and hangs up at 257",
   assert.equal(await wire.rest(), "");
 });
 
-test("a pipelined request begins at once if it and those before it are safe", async (t) => {
+test("a pipelined request begins once the one before it is answered", async (t) => {
   const begun: string[] = [];
-  const service: Service = async (request) => {
-    const step = `${request.method} ${new URL(request.url).pathname}`;
+  const warnings: unknown[] = [];
+  process.once("warning", (warning) => warnings.push(warning));
+  const service: Service = async ({ method, url }) => {
+    const step = `${method} ${new URL(url).pathname}`;
     begun.push(step);
-    await new Promise((go) => setTimeout(go, 5));
+    await new Promise(setImmediate);
     begun.push(`${step} is answered`);
-    return ok(step);
+    return ok(streamOf(step));
   };
   const { wire } = await speak(t, service);
-  const steps = ["POST /1", "GET /2", "GET /3", "DELETE /4", "GET /5"];
+  const steps = Array.from({ length: 12 }, (_, i) => `GET /${i}`)
+    .concat("POST /a", "GET /b", "DELETE /c", "GET /d");
   wire.write(steps.map((step) => rawRequest(step, [], "")).join(""));
   for (const step of steps) assert.equal((await wire.answer()).body, step);
-  const inTurn = (step: string) => [step, `${step} is answered`];
-  assert.deepEqual(begun, [
-    ...inTurn("POST /1"),
-    "GET /2",
-    "GET /3",
-    "GET /2 is answered",
-    "GET /3 is answered",
-    ...inTurn("DELETE /4"),
-    ...inTurn("GET /5"),
-  ]);
+  assert.deepEqual(
+    begun,
+    steps.flatMap((step) => [step, `${step} is answered`]),
+  );
+  assert.deepEqual(warnings, [], "Node warns of too many listeners");
 });
 
-test("a client that goes away cancels the bodies of its pipelined requests", async (t) => {
-  const error = new Error("secret");
+test("a client that goes away cancels the answer, and no later request begins", async (t) => {
   const reasons: unknown[] = [];
-  const service: Service = async () =>
-    ok(
+  let begun = 0;
+  const service: Service = async () => {
+    begun++;
+    return ok(
       new ReadableStream({
         start: (controller) => controller.enqueue(new Uint8Array(1)),
         cancel(reason) {
           reasons.push(reason);
-          throw reasons.length === 1 ? reason : error;
+          throw reason; // it is no fault
         },
       }),
     );
-  const { wire, errors, close } = await speak(t, service);
+  };
+  const { wire, close } = await speak(t, service);
   wire.write(GET + GET);
   await until("a head", () => wire.received !== "");
   wire.close();
-  await until("both are cancelled", () => reasons.length === 2);
+  await until("it is cancelled", () => reasons.length > 0);
   await new Promise(setImmediate);
   await close();
-  assert.match(String(reasons[0]), /AbortError/);
-  assert.deepEqual(errors.splice(0), [error]);
+  assert.match(String(reasons), /AbortError/);
+  assert.equal(begun, 1);
 });
 
 test("garbage does not cut off the answer to the request before it", async (t) => {
