@@ -119,11 +119,6 @@ export async function sqliteStorage(
     "SELECT seq FROM sqlite_sequence WHERE name = 'pets'",
   );
   const byId = file.prepare(`SELECT ${PET_COLUMNS} FROM pets WHERE id = ?`);
-  const anyPages = preparePages("?");
-  /**
-   * A pair for each limit that the service allows, because binding `LIMIT` costs processor time.
-   */
-  const pages: (typeof anyPages)[] = [];
   const byKey = file.prepare(
     `SELECT ${PET_COLUMNS} FROM pets WHERE id =
       (SELECT pet_id FROM idempotency_keys WHERE key = ? AND created > ?)`,
@@ -136,29 +131,21 @@ export async function sqliteStorage(
       FROM idempotency_keys WHERE created <= ? ORDER BY created LIMIT 2)`,
   );
 
-  function preparePages(limit: number | "?") {
-    const end = `id > ? ORDER BY id LIMIT ${limit}`;
-    const select = `SELECT ${PET_COLUMNS} FROM pets WHERE`;
-    return {
-      all: file.prepare(`${select} ${end}`),
-      ofStatus: file.prepare(`${select} status = ? AND ${end}`),
-    };
-  }
-
   function readPet(id: PetId): Pet | undefined {
     const row = byId.get(id);
     return row === undefined ? undefined : toPet(row);
   }
 
   function readPage({ limit, status, after = 0n }: PageRequest): Page {
-    const isUsual = limit <= MAX_LIMIT;
-    const { all, ofStatus } = isUsual
-      ? pages[limit] ??= preparePages(rowsToRead(limit))
-      : anyPages;
-    const count = isUsual ? [] : [rowsToRead(limit)];
-    const rows = status === undefined
-      ? all.all(after, ...count)
-      : ofStatus.all(STATUS_CODE[status], after, ...count);
+    const only = status ? `status = ${STATUS_CODE[status]} AND` : "";
+    const select =
+      `SELECT ${PET_COLUMNS} FROM pets WHERE ${only} id > ? ORDER BY id`;
+    const count = rowsToRead(limit);
+    // Each limit that the service allows has its own statement, because binding it costs processor
+    // time.
+    const rows = limit <= MAX_LIMIT
+      ? file.prepare(`${select} LIMIT ${count}`).all(after)
+      : file.prepare(`${select} LIMIT ?`).all(after, count);
     return toPage(rows.map(toPet), limit);
   }
 
