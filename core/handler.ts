@@ -82,18 +82,6 @@ export interface HandlerOptions {
   ) => void;
 }
 
-const OPTIONS: readonly (keyof HandlerOptions)[] = [
-  "storage",
-  "keys",
-  "baseUrl",
-  "maxBodyBytes",
-  "bodyTimeout",
-  "cors",
-  "rateLimit",
-  "docs",
-  "onError",
-];
-
 /**
  * Makes the service.
  *
@@ -166,13 +154,19 @@ export function createHandler(options: HandlerOptions): Handler {
  */
 export function readHandlerOptions(options: HandlerOptions): ServiceOptions {
   checkRuntime();
-  checkNames(options, OPTIONS, "createHandler");
-  const { storage, keys, baseUrl = "/v1", rateLimit, docs } = options;
   const {
+    storage,
+    keys,
+    baseUrl = "/v1",
     maxBodyBytes = DEFAULT_LIMITS.maxBodyBytes,
     bodyTimeout = DEFAULT_LIMITS.bodyTimeout,
-  } = options;
-  const { onError = (cause) => console.error(cause) } = options;
+    rateLimit,
+    docs,
+    onError = (cause) => console.error(cause),
+  } = Object(options) as HandlerOptions;
+  const all = { storage, keys, maxBodyBytes, bodyTimeout, rateLimit, onError };
+  const names = [...Object.keys(all), "baseUrl", "cors", "docs"];
+  checkNames(options, names, "createHandler");
 
   if (storage instanceof Promise) {
     throw new TypeError("Wrong option storage: it is a promise, so await it");
@@ -202,13 +196,5 @@ export function readHandlerOptions(options: HandlerOptions): ServiceOptions {
       "Wrong option docs: it must be what await docs(…) returns",
     );
   }
-  return {
-    storage,
-    keys,
-    baseUrl: parseBaseUrl(baseUrl),
-    maxBodyBytes,
-    bodyTimeout,
-    rateLimit,
-    onError,
-  };
+  return { ...all, baseUrl: parseBaseUrl(baseUrl) };
 }
