@@ -17,8 +17,12 @@ export interface ClientCall<T extends object> {
   /** The JSON text of a create. Calls without a body only read. */
   readonly body?: string;
   readonly idempotencyKey?: string | undefined;
-  /** Makes the result from the JSON body and the header fields, or says what is wrong with them. */
-  read(body: unknown, headers: Headers): T | Mismatch;
+  /**
+   * Makes the result from the JSON body and the header fields.
+   *
+   * @throws {Mismatch} if they break the contract.
+   */
+  read(body: unknown, headers: Headers): T;
 }
 
 /** Says what is wrong with a response: part of a message, which does not quote the response. */
@@ -70,20 +74,17 @@ export function listPetsCall(
     url,
     read(body, headers) {
       const pets = check(petsSchema, body);
-      if (pets instanceof Mismatch) return pets;
       const isAscending = pets.every(({ id }, i) =>
         id > (pets[i - 1]?.id ?? after)
       );
       if (!isAscending) {
-        return new Mismatch("the ids on the page are not ascending");
+        throw new Mismatch("the ids on the page are not ascending");
       }
       const next = nextPage(headers.get("link"), url, origin);
       if (next === undefined) return { pets };
-      if (next instanceof Mismatch) return next;
       // Together with ascending ids this makes every walk end, whatever the server does.
-      return pets.length === 0
-        ? new Mismatch("the page is empty, yet it has a next one")
-        : { pets, next: next.href };
+      if (pets.length > 0) return { pets, next };
+      throw new Mismatch("the page is empty, yet it has a next one");
     },
   };
 }
@@ -106,13 +107,13 @@ export function createPetCall(
     idempotencyKey: idempotentCreates ? randomIdempotencyKey() : undefined,
     read(body) {
       const pet = check(petSchema, body);
-      if (pet instanceof Mismatch) return pet;
       const sent = { name, categoryId, status: status ?? pet.status };
       const members = ["name", "categoryId", "status"] as const;
       const wrong = members.find((member) => pet[member] !== sent[member]);
-      return wrong === undefined
-        ? pet
-        : new Mismatch(`${wrong} of the response is not the one that was sent`);
+      if (wrong === undefined) return pet;
+      throw new Mismatch(
+        `${wrong} of the response is not the one that was sent`,
+      );
     },
   };
 }
@@ -125,8 +126,8 @@ export function getPetCall(id: bigint, { base }: Settings): ClientCall<Pet> {
     url: `${base}/pets/${id}`,
     read(body) {
       const pet = check(petSchema, body);
-      if (pet instanceof Mismatch || pet.id === id) return pet;
-      return new Mismatch(
+      if (pet.id === id) return pet;
+      throw new Mismatch(
         "id of the response is not the one that was asked for",
       );
     },
@@ -165,18 +166,22 @@ function isNext(parameters: string): boolean {
   ) ?? false;
 }
 
-/** Reads the address of the page after `url`, if there is one. */
+/**
+ * Reads the address of the page after `url`, if there is one.
+ *
+ * @throws {Mismatch} if the key may not be sent there, or the walk would not end.
+ */
 function nextPage(
   field: string | null,
   url: string,
   origin: string,
-): URL | Mismatch | undefined {
+): string | undefined {
   if (field === null) return undefined;
   const links = field.length > MAX_LINK_LENGTH ? [] : [...field.matchAll(LINK)];
   const rest = field.slice(links.map(([text]) => text).join("").length);
   // Ignoring it would silently end a walk too early.
   if (/[^ \t,]/.test(rest)) {
-    return new Mismatch("the Link header is malformed");
+    throw new Mismatch("the Link header is malformed");
   }
   const [, target] =
     links.find(([, , parameters = ""]) => isNext(parameters)) ??
@@ -184,28 +189,26 @@ function nextPage(
   if (target === undefined) return undefined;
   const next = URL.parse(target, url); // RFC 3986 §5
   if (next === null) {
-    return new Mismatch("the address of the next page is malformed");
+    throw new Mismatch("the address of the next page is malformed");
   }
   if (!isOn(next, origin)) {
-    return new Mismatch(
+    throw new Mismatch(
       "the next page is at another origin, and the key does not go there",
     );
   }
   next.hash = ""; // a fragment is not sent
-  const isThisPage = next.href === URL.parse("", url)?.href;
-  return isThisPage ? new Mismatch("the next page is this one again") : next;
+  if (next.href !== URL.parse("", url)?.href) return next.href;
+  throw new Mismatch("the next page is this one again");
 }
 
-function check<T>(
-  schema: v.GenericSchema<unknown, T>,
-  body: unknown,
-): T | Mismatch {
+/** @throws {Mismatch} if the body does not match the schema. */
+function check<T>(schema: v.GenericSchema<unknown, T>, body: unknown): T {
   const { success, output, issues } = v.safeParse(schema, body, {
     abortEarly: true,
   });
   if (success) return output;
   const path = v.getDotPath(issues[0]) ?? "the body";
-  return new Mismatch(`${path} of the response ${issues[0].message}`);
+  throw new Mismatch(`${path} of the response ${issues[0].message}`);
 }
 
 /** @throws {TypeError} if a value is not a `bigint`: a `number` may already be rounded. */

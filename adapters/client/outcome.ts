@@ -58,12 +58,13 @@ export function readOutcome<T extends object>(
   }
   const body = text === undefined ? undefined : parse(text);
   if (status === (isCreate ? 201 : 200)) {
-    const result = body === undefined
-      ? new Mismatch(NOT_JSON)
-      : call.read(body, headers);
-    return result instanceof Mismatch
-      ? fail("invalid_response", result.message)
-      : { result };
+    if (body === undefined) return fail("invalid_response", NOT_JSON);
+    try {
+      return { result: call.read(body, headers) };
+    } catch (error) {
+      if (!(error instanceof Mismatch)) throw error;
+      return fail("invalid_response", error.message);
+    }
   }
   const refusal = readRefusal(status, body);
   if (refusal === undefined) return fail(...describeStatus(status));
