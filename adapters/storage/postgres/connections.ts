@@ -121,17 +121,14 @@ export function postgresConnections(
     ): Promise<readonly Row[]> {
       /** When the result is due. Set when the statement is first sent. */
       let due: number | undefined;
-      const work: Work<readonly Row[]> = (send) => {
-        if (due === undefined) {
-          due = performance.now() + queryTimeout;
-          return send(statement, values);
-        }
-        const timeout = Math.max(1, due - performance.now());
-        return send(statement, values, { timeout });
-      };
       return run(
         action,
-        work,
+        (send) => {
+          const now = performance.now();
+          due ??= now + queryTimeout;
+          const timeout = Math.max(1, Math.round(due - now));
+          return send(statement, values, { timeout });
+        },
         (error) =>
           due !== undefined && due - performance.now() >= 1 &&
           canBeRepeated(error),

@@ -25,6 +25,7 @@ import process from "node:process";
 import { promisify } from "node:util";
 import pg from "pg";
 import { MAX_TIME } from "../../../core/options.ts";
+import { report } from "../../../core/report.ts";
 import { closedError, type PoolCounts } from "../pet_database.ts";
 import {
   describeHosts,
@@ -126,9 +127,8 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
   function move(message: string): void {
     mistrust();
     for (const connection of open) connection.cut();
-    try {
-      options.onMove?.(message);
-    } catch { /* Its failure must not fail the call that noticed the move. */ }
+    // Its failure must not fail the call that noticed the move.
+    report(() => options.onMove?.(message));
   }
 
   /** Asks a host for its standing, on a separate connection. */
