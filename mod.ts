@@ -26,9 +26,10 @@
  * @module
  */
 
-export { createHandler, type HandlerOptions } from "./core/handler.ts";
+export { createHandler } from "./core/handler.ts";
+export type { HandlerOptions } from "./core/handler_options.ts";
 export type { Handler } from "./core/http/fetch_handler.ts";
-export type { RateLimitResult } from "./core/service.ts";
+export type { RateLimitResult } from "./core/handler_options.ts";
 
 export type {
   Answer,

@@ -3,6 +3,7 @@
  * one place.
  */
 
+import type { HandlerOptions, RateLimitResult } from "./handler_options.ts";
 import {
   type Answer,
   CONNECTION_FIELDS,
@@ -10,7 +11,6 @@ import {
   isFieldValue,
   JSON_HEADERS,
   type Service,
-  type ServiceRequest,
 } from "./http/message.ts";
 import {
   internalError,
@@ -30,34 +30,10 @@ import { operations } from "./operations/operations.ts";
 import { StorageError } from "./pets/pet_storage.ts";
 import { report } from "./report.ts";
 
-/** The result of counting a request. */
-export interface RateLimitResult {
-  /** If false, the request is over the limit and answered with 429. */
-  readonly allowed: boolean;
-  /**
-   * Header fields of the answer, such as `ratelimit`. In a 429, `retry-after` is 1 (second) by
-   * default.
-   */
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** The result of `verify`: the key's id or `true` if the key is valid. */
-type KeyResult = VerifiedKey | boolean | undefined;
-
 /** Who may call, how often, and who receives the cause of a 500 or 503. */
-export interface PipelineOptions {
-  readonly keys: {
-    verify(key: string): KeyResult | Promise<KeyResult>;
-  };
-  readonly rateLimit?:
-    | ((key: string) => RateLimitResult | Promise<RateLimitResult>)
-    | undefined;
-  readonly onError: (
-    cause: unknown,
-    request: ServiceRequest,
-    route: string | undefined,
-    keyId: VerifiedKey["id"] | undefined,
-  ) => void;
+export interface PipelineOptions
+  extends Required<Pick<HandlerOptions, "keys" | "onError">> {
+  readonly rateLimit?: HandlerOptions["rateLimit"] | undefined;
 }
 
 /** The options of `createHandler`, checked and filled in. */

@@ -2,7 +2,7 @@
 
 import { type Layer, withFields } from "../../core/http/message.ts";
 import { tooManyRequests } from "../../core/http/refusal.ts";
-import type { RateLimitResult } from "../../core/service.ts";
+import type { RateLimitResult } from "../../core/handler_options.ts";
 import { clientAddress, networkOf } from "./client_address.ts";
 
 /** At most `requests` in `seconds`. Both are positive integers. */

@@ -34,9 +34,9 @@ type IsReached = (n: number, t: TestContext) => Promise<boolean>;
 
 /** By the file and name of an option. */
 const MEASURES: Readonly<Record<string, IsReached>> = {
-  "core/handler.ts maxBodyBytes": async (n) =>
+  "core/handler_options.ts maxBodyBytes": async (n) =>
     (await post(new Uint8Array(n + 1))).status === 413,
-  "core/handler.ts bodyTimeout": async (n, t) =>
+  "core/handler_options.ts bodyTimeout": async (n, t) =>
     await endsWithin(n, t, () => post(new ReadableStream())),
   "adapters/client/options.ts timeout": (n, t) =>
     endsWithin(n, t, () => listPets(() => new Promise(() => {}))),

@@ -2,7 +2,8 @@
 
 import { memoryStorage } from "../../adapters/storage/memory/mod.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
-import { createHandler, type HandlerOptions } from "../../core/handler.ts";
+import { createHandler } from "../../core/handler.ts";
+import type { HandlerOptions } from "../../core/handler_options.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import type { OpenService } from "../contract/ask.ts";
 

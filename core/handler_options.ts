@@ -1,0 +1,77 @@
+/** The options of the service. */
+
+import type { ServiceRequest } from "./http/message.ts";
+import type { VerifiedKey } from "./keys/api_keys.ts";
+import type { Endpoint } from "./operations/operation.ts";
+import type { PetStorage } from "./pets/pet_storage.ts";
+
+/** The result of counting a request. */
+export interface RateLimitResult {
+  /** If false, the request is over the limit and answered with 429. */
+  readonly allowed: boolean;
+  /**
+   * Header fields of the answer, such as `ratelimit`. In a 429, `retry-after` is 1 (second) by
+   * default.
+   */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Settings of `createHandler`, where an example shows them. */
+export interface HandlerOptions {
+  /** Keeps the pets. */
+  readonly storage: PetStorage;
+  /**
+   * Decides which API keys are valid. For a valid key `verify` returns, or resolves to, `true` or
+   * an object with the key's `id`, which identifies it in logs and traces. `false` and `undefined`
+   * are answered with 401, anything else with 500.
+   */
+  readonly keys: {
+    verify(
+      key: string,
+    ):
+      | VerifiedKey
+      | boolean
+      | undefined
+      | Promise<VerifiedKey | boolean | undefined>;
+  };
+  /**
+   * Where the service is mounted: a path, or an absolute URL whose path is used. `Location` and
+   * `Link` are absolute under an absolute URL, and relative references otherwise. Default: `/v1`.
+   */
+  readonly baseUrl?: string;
+  /**
+   * Maximum size of a body in bytes, at least 1. Default: 65536 (64 KiB). A `Content-Length` below
+   * it is trusted; if you replace the body, delete the header.
+   */
+  readonly maxBodyBytes?: number;
+  /** How long a body may take to arrive in full, in ms: 1 to 2147483647. Default: 10000. */
+  readonly bodyTimeout?: number;
+  /**
+   * Origins whose web pages may read responses, such as `https://app.example.com`, or `"*"` for
+   * all. Default: only the service's own origin.
+   */
+  readonly cors?: { readonly origins: readonly string[] | "*" };
+  /**
+   * Counts each request with a valid API key. A request over the limit is answered with 429.
+   * Default: no limit.
+   */
+  readonly rateLimit?: (
+    key: string,
+  ) => RateLimitResult | Promise<RateLimitResult>;
+  /**
+   * The page that documents the service: what `await docs(…)` of `@petstore/service/docs` returns.
+   * Default: no page.
+   */
+  readonly docs?: { readonly endpoints: readonly Endpoint[] };
+  /**
+   * Receives the cause of every 500 and 503, which the client never sees; the request; its route,
+   * such as `/v1/pets/{petId}`; and the id of its API key. The last two are `undefined` if they are
+   * not known (yet). Its own failures are ignored. Default: `console.error`.
+   */
+  readonly onError?: (
+    cause: unknown,
+    request: ServiceRequest,
+    route: string | undefined,
+    keyId: string | number | undefined,
+  ) => void;
+}
