@@ -11,7 +11,6 @@ import { checkHandler, type ServeOptions } from "../server.ts";
 import { readBody } from "./body.ts";
 import { type Exchange, findField } from "./exchange.ts";
 import { queueResponse } from "./pipeline.ts";
-import { requestUrl, STAND_IN_HOST } from "./request_url.ts";
 import { send } from "./send.ts";
 
 /** What to do with other fetch functions on Node. */
@@ -45,8 +44,7 @@ export function createListener(
       readonly originalUrl?: string;
     } = req;
     // The service refuses a malformed Host before it parses the URL.
-    const authority = host ?? STAND_IN_HOST;
-    const url = requestUrl(scheme, authority, String(originalUrl));
+    const url = requestUrl(scheme, host ?? "localhost", String(originalUrl));
     if (url === undefined) return malformedTarget;
     // An HTTP/1.1 request without Host must be refused (RFC 9112 §3.2).
     if (host === null && req.httpVersion === "1.1") return malformedHost;
@@ -76,6 +74,32 @@ export function createListener(
 
   return (req, res) =>
     queueResponse({ req, res, awaitsContinue, server }, respond);
+}
+
+/**
+ * Returns the URL of a request, with its path as it was sent: `/v1/../v1/pets` is not `/v1/pets`.
+ *
+ * @param target in origin form (`/v1/pets?limit=5`), absolute form (`http://example.com/v1/pets`),
+ * whose host takes precedence (RFC 9112 §3.2.2), or asterisk form (`*`, which becomes the path
+ * `/*`).
+ * @param authority the `Host` field.
+ * @returns the URL; `undefined` if the target has none of these forms.
+ */
+export function requestUrl(
+  scheme: "http" | "https",
+  authority: string,
+  target: string,
+): string | undefined {
+  const path = target === "*" ? "/*" : target;
+  if (!path.startsWith("/")) return absoluteUrl(target);
+  return `${scheme}://${authority}${path}`;
+}
+
+function absoluteUrl(target: string): string | undefined {
+  const [, path] = /^https?:\/\/[^/?#\\]*(.*)$/is.exec(target) ?? [];
+  if (path === undefined || !URL.canParse(target)) return undefined;
+  // Without credentials, because `Request` refuses a URL that has any (Fetch §5.4).
+  return new URL(target).origin + (path.startsWith("/") ? path : `/${path}`);
 }
 
 /**

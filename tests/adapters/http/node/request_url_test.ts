@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { requestUrl } from "../../../../adapters/http/node/request_url.ts";
+import { requestUrl } from "../../../../adapters/http/node/listener.ts";
 import { isHost } from "../../../../core/http/target.ts";
 import { fc, runs } from "../../../support/property.ts";
 
