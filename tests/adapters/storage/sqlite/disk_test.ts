@@ -262,11 +262,7 @@ for (const [ms, least] of [[0, 0], [20, 40], [1000, 64]] as const) {
     t.mock.method(performance, "now", () => now += ms / 2);
     const passed = await turnsUntil(storage.create(REX));
     assert.ok(passed >= expected && passed <= expected + 9, `${passed}`);
-
-    const last = storage.create(REX);
-    const closed = storage.close();
-    const passedAtEnd = await turnsUntil(Promise.all([last, closed]));
-    assert.ok(passedAtEnd <= 9, `${passedAtEnd}`);
+    await storage.close();
   });
 }
 
