@@ -29,14 +29,15 @@ export async function greet(
   const server = origin(address.hostname, address.port);
   const pets = `${server}${basePath}/pets`;
   const docs = `Read and try it at ${server}/docs\n`;
-  // Written even without a page, so that `told` shows whether anything can be written.
-  const told = standardError.write(problem === undefined ? docs : "\n");
+  // Written even without a page, to see below whether anything can be written.
+  standardError.write(problem === undefined ? docs : "\n");
   if (fixedKeysFrom !== undefined) {
     standardError.write(
       `The API keys are those in ${fixedKeysFrom}\nThe pet store listens at ${pets}\n`,
     );
   } else {
-    await told; // a key is shown only once, so none is issued while nothing can be written
+    // A key is shown only once, so none is issued while nothing can be written.
+    if (!await standardError.flush()) return;
     standardError.write(await issueFirstKey(pets, situation));
   }
   if (problem !== undefined) standardError.write(`${problem}\n`);

@@ -28,31 +28,30 @@ const writeBytes = promisify(write);
 export class Output {
   readonly #descriptor: 1 | 2;
   #waiting = "";
-  #written = Promise.withResolvers<void>();
   #droppedLines = 0;
-  #writing: Promise<void> | undefined;
+  #writing: Promise<boolean> | undefined;
 
   constructor(descriptor: 1 | 2) {
     this.#descriptor = descriptor;
   }
 
-  /** Writes text soon. Resolves once it is written, which may be never. */
-  write(text: string): Promise<void> {
+  /** Writes text soon. */
+  write(text: string): void {
     if (this.#waiting.length > MAX_WAITING) {
       this.#droppedLines += text.split("\n").length - 1;
-      return new Promise(() => {});
+      return;
     }
     this.#waiting += text;
     this.#writing ??= this.#writeWaiting();
-    return this.#written.promise;
   }
 
-  /** Settles once all is written. */
-  flush(): Promise<void> | undefined {
-    return this.#writing;
+  /** Resolves once all is written, which may be never; to false if the reader is gone. */
+  async flush(): Promise<boolean> {
+    return await this.#writing ?? true;
   }
 
-  async #writeWaiting(): Promise<void> {
+  async #writeWaiting(): Promise<boolean> {
+    let isRead = true;
     while (this.#waiting !== "") {
       await delay(GATHERING_TIME);
       if (this.#droppedLines > 0) {
@@ -61,12 +60,11 @@ export class Output {
         this.#droppedLines = 0;
       }
       const text = this.#waiting;
-      const { resolve } = this.#written;
       this.#waiting = "";
-      this.#written = Promise.withResolvers();
-      if (await this.#writeWhole(text)) resolve();
+      isRead = await this.#writeWhole(text);
     }
     this.#writing = undefined;
+    return isRead;
   }
 
   /** Returns false if the reader is gone. */

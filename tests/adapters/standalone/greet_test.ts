@@ -32,7 +32,7 @@ test("greet says that it cannot issue the first key, and how to issue one", asyn
   const apiKeys = { ...storage.apiKeys, insertFirst };
   const greeting = await open(t, { ...storage, apiKeys });
   const told: string[] = [];
-  const write = async (text: string) => void told.push(text);
+  const write = (text: string) => void told.push(text);
   t.mock.method(standardError, "write", write);
   await assert.rejects(greeting, /a mistake/);
   reason = new StorageError("unavailable", "locked");
@@ -47,9 +47,10 @@ test("greet says that it cannot issue the first key, and how to issue one", asyn
 test("greet issues no key, which is shown once, while nothing can be written", async (t) => {
   const storage = memoryStorage();
   const greeting = await open(t, storage);
-  const written = Promise.withResolvers<void>();
+  const written = Promise.withResolvers<boolean>();
   const begun = Promise.withResolvers<void>();
-  t.mock.method(standardError, "write", () => {
+  t.mock.method(standardError, "write", () => {});
+  t.mock.method(standardError, "flush", () => {
     begun.resolve();
     return written.promise;
   });
@@ -57,7 +58,7 @@ test("greet issues no key, which is shown once, while nothing can be written", a
   await begun.promise;
   await new Promise(setImmediate);
   assert.deepEqual(await storage.apiKeys.list(), []);
-  written.resolve();
+  written.resolve(true);
   await greeted;
   assert.equal((await storage.apiKeys.list()).length, 1);
 });
@@ -66,7 +67,7 @@ test("the commands that greet prints take any base address literally in a shell"
   const baseUrl = "/it's/$(id)/!x/v1";
   const greeting = await open(t, undefined, { BASE_URL: baseUrl });
   let told = "";
-  const write = async (text: string) => void (told += text);
+  const write = (text: string) => void (told += text);
   t.mock.method(standardError, "write", write);
   await greeting();
   const commands = told.match(/(?<=^ {4})curl .*/gm) ?? [];
