@@ -13,12 +13,19 @@ const END_TIMEOUT = 1000;
 type Callback = (error?: Error) => void;
 type Result = pg.QueryArrayResult<unknown[]>;
 
+/** The part of a connection's stream that the driver reads it by. */
+interface DriverStream {
+  on(event: string, listener: (data: unknown) => void): unknown;
+}
+
 /**
  * The part of the driver's connection that is used. Its events have the names of the server's
  * messages.
  */
 interface DriverConnection {
   readonly stream: { destroy(): void };
+  /** Reads messages from a stream. The driver has it, but its types do not. */
+  attachListeners?: (stream: DriverStream) => void;
   on(
     event: string,
     listener: (message: { readonly mechanisms?: readonly string[] }) => void,
@@ -86,13 +93,14 @@ export function clientsOf(
       // driver's document pg.Client, `error`), even if the server closes the connection in the
       // packet that opens it.
       this.on("error", () => {});
-      if (!config.requireChannelBinding) return;
-      onUnbound(this.connection, () => {
-        this.#refusal = new Error(
-          "the server does not support channel_binding=require",
-        );
+      const refuse = (error: Error) => {
+        this.#refusal = error;
         this.cut();
-      });
+      };
+      catchReading(this.connection, refuse);
+      if (!config.requireChannelBinding) return;
+      const reason = "the server does not support channel_binding=require";
+      onUnbound(this.connection, () => refuse(new Error(reason)));
     }
 
     cut(): void {
@@ -152,6 +160,30 @@ export function clientsOf(
   }
   // The driver's type omits the settings that the pool passes to its clients.
   return Client as unknown as new () => pg.Client & Connection;
+}
+
+/**
+ * Calls back with what the driver throws while it reads a message, which would end the program: `pg`
+ * 8.23 throws if the server asks for GSSAPI (`parseAuthenticationResponse` in dist/parser.js of
+ * pg-protocol 1.16). Can go if tests/adapters/storage/postgres/connections_test.ts passes without
+ * it.
+ */
+function catchReading(
+  connection: DriverConnection,
+  callback: (error: Error) => void,
+): void {
+  const attach = connection.attachListeners?.bind(connection);
+  connection.attachListeners = (stream) =>
+    attach?.({
+      on: (event, listener) =>
+        stream.on(event, (data) => {
+          try {
+            listener(data);
+          } catch (error) {
+            callback(error as Error);
+          }
+        }),
+    });
 }
 
 /**

@@ -334,6 +334,18 @@ test("postgresStorage takes the password from PGPASSWORD if the address has none
   assert.match(received.join(), /s3cret/);
 });
 
+test("postgresStorage outlives a server that asks for what the driver does not know", async (t) => {
+  const { host, received } = await pretend(t, authentication(7)); // GSSAPI
+  const opening = postgresStorage(`postgres://ann:s3cret@${host}/pets`, {
+    openTimeout: 0,
+  });
+  await assert.rejects(opening, {
+    kind: "unavailable",
+    message: /: Unknown authenticationOk message type 7$/,
+  });
+  assert.deepEqual(received, []);
+});
+
 test("postgresStorage tries each host once, in turn, and names what is wrong with each", async (t) => {
   let tries = 0;
   const server = createServer((socket) => {
