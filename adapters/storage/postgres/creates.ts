@@ -51,7 +51,7 @@ const OLDEST = `${NOW} - ${RETENTION}`;
 //    its pet was deleted by hand.
 // 2. `turn` waits for the lock. It also writes to the log: if all keys were used, the commit would
 //    otherwise not wait for the standby, which may not have their pets yet. And it passes on the
-//    keys: otherwise PostgreSQL would not run it for such a batch.
+//    keys, so that PostgreSQL must run it even then.
 // 3. `new` has the pets to add, as far as `seen` knows, and gives them ids.
 // 4. `claimed` stores their keys, and has the ids of the pets whose key it stored. A record that
 //    exists is replaced only if `seen` has its pet, because then the key is not used. Any other was
