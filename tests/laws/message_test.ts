@@ -39,7 +39,7 @@ test("a page of pets in place of an error is a failure of a few lines", () => {
     "cache-control": "no-store",
   });
   const answer = { status: 200, headers, text: `[${"{},".repeat(999)}{}]` };
-  const message = `200 is no error: ${answer.text.slice(0, 200)}`;
+  const message = `200 is not an error: ${answer.text.slice(0, 200)}`;
   assert.throws(() => assertAnyError(answer), { message });
 });
 
