@@ -87,7 +87,8 @@ async function pipe(
   try {
     await body.pipeTo(written, { signal });
   } catch (error) {
-    if (error === signal.reason) return; // the client went away, and the stream is cancelled
+    // The client went away, and the stream is cancelled.
+    if (signal.aborted && error === signal.reason) return;
     throw error;
   }
   await endResponse(exchange, null);

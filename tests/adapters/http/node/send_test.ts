@@ -109,6 +109,21 @@ test("a stream that fails later breaks the connection off, and is reported", asy
   assert.deepEqual(errors.splice(0), [error]);
 });
 
+test("a stream that fails without a reason breaks the connection off, too", async (t) => {
+  const body = new ReadableStream({
+    start: (controller) => controller.enqueue(new Uint8Array(1)),
+    pull: (controller) => controller.error(),
+  });
+  const { wire, errors, close } = await speak(t, saying(body));
+  wire.write(GET);
+  assert(
+    !(await wire.rest()).includes("\r\n0\r\n"),
+    "it must not look complete",
+  );
+  await close();
+  assert.deepEqual(errors.splice(0), [undefined]);
+});
+
 test("the body of a HEAD, or of a client that goes away, is cancelled", async (t) => {
   const error = new Error("secret");
   const cancel = (): never => {
