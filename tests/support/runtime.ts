@@ -26,6 +26,8 @@ export const RUNTIME: Runtime["name"] = "Deno" in globalThis
  * `PATH`.
  */
 export interface FoundRuntime extends Runtime {
+  /** `2.9.6`; empty if it cannot be run. */
+  readonly version: string;
   /** Why it is missing; `undefined` if it is there. */
   readonly missing: string | undefined;
 }
@@ -38,8 +40,8 @@ export function findRuntime(name: Runtime["name"]): FoundRuntime {
   const usual = name === RUNTIME ? process.execPath : name;
   const command = process.env[variable] ?? usual;
   const { stdout } = spawnSync(command, ["--version"], { encoding: "utf8" });
-  const [, major = 0, minor = 0] = /(\d+)\.(\d+)\./.exec(stdout ?? "")
-    ?.map(Number) ?? [];
+  const [version = ""] = /\d+\.\d+\.\d+/.exec(stdout ?? "") ?? [];
+  const [major = 0, minor = 0] = version.split(".").map(Number);
   const [leastMajor, leastMinor] = LEAST_VERSION[name];
   const isNew = major > leastMajor ||
     (major === leastMajor && minor >= leastMinor);
@@ -47,7 +49,7 @@ export function findRuntime(name: Runtime["name"]): FoundRuntime {
   // `.ci/run` expects reasons that begin like this.
   const missing =
     `${command} is not ${name} ${leastMajor}.${leastMinor} or later, which the tests need (it ${found}): install it, or set ${variable}`;
-  return { name, command, missing: isNew ? undefined : missing };
+  return { name, command, version, missing: isNew ? undefined : missing };
 }
 
 /** Looks for the three runtimes, and notes which are missing. */

@@ -2,6 +2,8 @@
  * The requests that are measured.
  */
 
+import { rawRequest } from "../../contract/wire.ts";
+
 /** A request, sent again and again. */
 export interface Case {
   readonly name: string;
@@ -54,10 +56,9 @@ export function titleOf(name: string): string {
 
 /** The request of a case as it goes over the wire. */
 export function requestText({ target, fields, body }: Case): string {
-  const method = body === null ? "GET" : "POST";
-  const length = new TextEncoder().encode(body ?? "").length;
-  const lines = [["host", "127.0.0.1"], ...Object.entries(fields)]
+  const lines = Object.entries({ host: "127.0.0.1", ...fields })
     .map(([name, value]) => `${name}: ${value}`);
-  if (body !== null) lines.push(`content-length: ${length}`);
-  return [`${method} ${target} HTTP/1.1`, ...lines, "", body].join("\r\n");
+  return body === null
+    ? rawRequest(`GET ${target}`, lines)
+    : rawRequest(`POST ${target}`, lines, body);
 }

@@ -2,13 +2,12 @@
  * The databases of the bench, filled with the same pets, in our tables or in those of the peers.
  */
 
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { startCluster } from "../../support/postgres/cluster.ts";
-import { childrenOf } from "../../support/postgres/processes.ts";
 import { runSql } from "../../support/postgres/sql.ts";
 
 export const DATABASES = ["sqlite", "postgresql"] as const;
@@ -27,8 +26,6 @@ export interface Databases {
   create(): Promise<string>;
   /** Adds this many pets. Makes the tables of a peer first; those of ours must exist. */
   fill(url: string, tables: Tables, pets: number): Promise<void>;
-  /** The ids of its processes; SQLite has none of its own. Needs Linux. */
-  processes(): readonly number[];
   close(): Promise<void>;
 }
 
@@ -77,7 +74,6 @@ function sqlite(): Databases {
       db.close();
       return Promise.resolve();
     },
-    processes: () => [],
     close() {
       process.off("exit", remove);
       return Promise.resolve(remove());
@@ -100,11 +96,6 @@ async function postgresql(): Promise<Databases> {
       await runSql(url, insertion(tables, numbers));
       await runSql(url, "VACUUM ANALYZE"); // now, rather than amid a turn
       await runSql(url, "CHECKPOINT");
-    },
-    processes() {
-      const file = join(cluster.folder, "data/postmaster.pid");
-      const [id] = readFileSync(file, "utf8").split("\n").map(Number);
-      return id === undefined ? [] : [id, ...childrenOf(id)];
     },
     close: cluster.close,
   };

@@ -4,15 +4,14 @@
 
 import { readFileSync } from "node:fs";
 import { CASES, titleOf } from "./cases.ts";
-import { drawPicture, formatTimes } from "./picture.ts";
-import { timesOf } from "./report.ts";
+import { drawPicture } from "./picture.ts";
+import { table, timesOf, timesTable } from "./report.ts";
 import type { Figures, SettingSpeed, Speed } from "./speed.ts";
 
 const ROOT = new URL("../../../", import.meta.url);
 const BEGIN = "<!-- Written by `deno task bench --write`: -->\n\n";
 const END = "\n<!-- Until here. -->";
 const SENTENCE = /^With 64 clients at once,[^]*?\n\n/m;
-const CONNECTIONS = [1, 4, 16, 64];
 const LATENCIES = ["1 connection", "16", "64", "64, fixed rate"];
 const SERVERS = ["start, ms", "at rest, MB", "under load, MB"];
 
@@ -71,15 +70,6 @@ function section(speed: Speed): string {
     versions.join(", ")
   }.${load} [All figures](../tests/lab/bench/speed.json)`;
   const titles = CASES.map(({ title }) => title);
-  const times = table(
-    titles,
-    settings.map((one) => [
-      `${one.database}, ${one.runtime}`,
-      ...CASES.map(({ name }) =>
-        CONNECTIONS.map((n) => shown(timesOf(one, name, n))).join(", ")
-      ),
-    ]),
-  );
   const rates = table(
     titles,
     databasesOf(settings).map((database) => [
@@ -122,7 +112,7 @@ function section(speed: Speed): string {
   const runtimes = new Set(settings.map(({ runtime }) => runtime));
   return [
     "Times as fast, with 1, 4, 16 and 64 connections:",
-    times,
+    timesTable(settings),
     `Thousands of requests a second, with 64 connections (${
       [...runtimes].join(", ")
     }):`,
@@ -141,11 +131,6 @@ function section(speed: Speed): string {
 
 function databasesOf(all: readonly SettingSpeed[]): readonly string[] {
   return [...new Set(all.map(({ database }) => database))];
-}
-
-/** Two digits, `1.0` too; a dash if it was not measured. */
-function shown(value: number): string {
-  return Number.isNaN(value) ? "–" : formatTimes(value).slice(0, -1);
 }
 
 /** A number with this many digits, without trailing zeros; a dash if it was not measured. */
@@ -189,30 +174,6 @@ function picture(all: readonly SettingSpeed[]): string {
       }))
     ),
   );
-}
-
-/** A table as `deno fmt` writes it; the first column has no title. */
-function table(
-  titles: readonly string[],
-  body: readonly (readonly string[])[],
-): string {
-  const rows = [["", ...titles], ...body];
-  const widths =
-    rows[0]?.map((_, column) =>
-      Math.max(3, ...rows.map((row) => row[column]?.length ?? 0))
-    ) ?? [];
-  const lines = rows.map((row) =>
-    row.map((cell, column) =>
-      column === 0
-        ? cell.padEnd(widths[column] ?? 0)
-        : cell.padStart(widths[column] ?? 0)
-    )
-  );
-  const rule = widths.map((width, column) =>
-    column === 0 ? "-".repeat(width) : `${"-".repeat(width - 1)}:`
-  );
-  return [lines[0] ?? [], rule, ...lines.slice(1)]
-    .map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
 /** Lines of at most 80 characters. */

@@ -64,16 +64,13 @@ export function install(): Installed {
       const pack = fileURLToPath(new URL(".ci/pack.ts", checkout));
       run(process.execPath, ["run", "-A", pack], own);
       const [file = ""] = globSync("*.tgz", { cwd: own });
-      const { imports } = JSON.parse(
+      const { imports, name } = JSON.parse(
         readFileSync(new URL("deno.json", checkout), "utf8"),
       );
       // What the README has a user install for PostgreSQL and for the page.
       const optional = [imports.pg, imports["swagger-ui-dist"]]
         .map((specifier: string) => specifier.replace(/^npm:/, ""));
       run("npm", ["install", ...NPM_FLAGS, `./${file}`, ...optional], own);
-      const { name } = JSON.parse(
-        readFileSync(new URL("deno.json", checkout), "utf8"),
-      );
       return pathToFileURL(join(own, "node_modules", name, "bin.js"));
     },
   };

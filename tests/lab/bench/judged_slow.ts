@@ -2,12 +2,13 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { ask } from "../../contract/ask.ts";
 import { judge } from "../../judge/mod.ts";
+import { findRuntime } from "../../support/runtime.ts";
 import { KEY } from "./cases.ts";
 import { openDatabases } from "./databases.ts";
 import { install } from "./install.ts";
 import { startServer } from "./measure.ts";
-import { findRuntime } from "./runtimes.ts";
 import { peer } from "./settings.ts";
 
 const README = new URL("../../../README.md", import.meta.url);
@@ -24,13 +25,11 @@ test("the README's table says what the bench's peer on Hono does", async () => {
   );
   try {
     const baseUrl = `http://127.0.0.1:${port}/v1`;
+    const service = { fetch, base: baseUrl, key: KEY };
     const create = async (body: string) => {
-      const authorization = `Bearer ${KEY}`;
-      const headers = { authorization, "content-type": "application/json" };
-      const init = { method: "POST", body, headers };
-      const answer = await fetch(`${baseUrl}/pets`, init);
+      const answer = await ask(service, "POST", "/pets", { body });
       const type = answer.headers.get("content-type") ?? "";
-      return `${answer.status} ${type.split(";")[0]} ${await answer.text()}`;
+      return `${answer.status} ${type.split(";")[0]} ${answer.text}`;
     };
     const options = { baseUrl, key: KEY, onlyInterface: true };
     const { clauses } = await judge(options);

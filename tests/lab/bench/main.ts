@@ -11,12 +11,10 @@ import { parseArgs } from "node:util";
 import { CASES } from "./cases.ts";
 import { DATABASES } from "./databases.ts";
 import { readSpeed, render, STORED } from "./document.ts";
-import { measureFleet } from "./fleet.ts";
 import { install } from "./install.ts";
 import { measure } from "./measure.ts";
-import { printFigures, printTimes } from "./report.ts";
-import { RUNTIMES } from "./runtimes.ts";
-import { LOADS, ours, peer, SETTINGS, sources } from "./settings.ts";
+import { printFigures, timesTable } from "./report.ts";
+import { LOADS, ours, peer, SETTINGS } from "./settings.ts";
 import { busyCores, storedText, toSetting, toSpeed } from "./speed.ts";
 
 const ROOT = new URL("../../../", import.meta.url);
@@ -31,7 +29,7 @@ const HELP = `deno task bench [OPTIONS]
   --rounds N          how often everything has its turn (5)
   --seconds S         how long a turn is (0.4)
   --before FOLDER     measures another checkout of this project too
-  --fleet             measures several servers of ours on one database instead
+  --fleet             measures 2 and 3 of ours on one database instead of the peer
   --write             writes speed.json, and from it docs/speed.md,
                       docs/speed.svg and a sentence of the README
   --render            writes them from speed.json, without measuring
@@ -77,7 +75,7 @@ async function main(args: string[]): Promise<number> {
     ({ connections, isPaced }) => isPaced ? "paced" : `${connections}`,
   );
   const databases = choose(DATABASES, values.database);
-  const runtimes = choose(RUNTIMES, values.runtime);
+  const runtimes = choose(["deno", "bun", "node"], values.runtime);
   const settings = SETTINGS.filter(({ database, runtime }) =>
     databases.includes(database) && runtimes.includes(runtime)
   );
@@ -93,34 +91,31 @@ async function main(args: string[]): Promise<number> {
     `${((performance.now() - started) / 60_000).toFixed(1)} min`;
   console.error("Packing and installing");
   const installed = install();
-  const own = [ours("ours", ROOT, installed)];
+  const one = ours("ours", ROOT, installed);
+  const own = [one];
   if (before !== undefined) {
     const checkout = pathToFileURL(`${resolve(before)}/`);
     own.push(ours("before", checkout, installed));
   }
-  own.push(sources(ROOT));
+  const fleets = [2, 3].map((servers) => ({
+    ...one,
+    name: `${servers} servers`,
+    servers,
+  }));
   const options = {
     ...{ cases, loads, quick },
     pets: quick ? 200 : Number(values.pets),
     rounds: quick ? 1 : Number(values.rounds),
     seconds: Number(values.seconds),
   };
-  if (values.fleet) {
-    for (const database of databases) {
-      for (const runtime of runtimes) {
-        const contestants = own;
-        await measureFleet(database, runtime, { ...options, contestants });
-      }
-    }
-    return 0;
-  }
   const all = [];
   let failed = 0;
   for (const [index, setting] of settings.entries()) {
     const { database, runtime, peerName } = setting;
-    const contestants = [...own, peer(peerName, installed)];
+    const others = values.fleet ? fleets : [peer(peerName, installed)];
+    const contestants = [...own, ...others];
     const which = `${index + 1} of ${settings.length}: ${database}, ${runtime}`;
-    console.error(`${which}: ours and ${peerName} (${minutes()})`);
+    console.error(`${which} (${minutes()})`);
     try {
       const measured = await measure(setting, { ...options, contestants });
       all.push(measured);
@@ -130,8 +125,14 @@ async function main(args: string[]): Promise<number> {
       failed++;
     }
   }
-  if (!quick) printTimes(all.map(toSetting));
-  else if (failed === 0) console.error("All contestants run and answer alike");
+  if (quick) {
+    if (failed === 0) console.error("All contestants run and answer alike");
+  } else if (!values.fleet) {
+    console.log(
+      "\nTimes as fast as the peer, with 1, 4, 16, 64 connections:\n",
+    );
+    console.log(timesTable(all.map(toSetting)));
+  }
   if (write && all.length > 0) {
     const machine = `${availableParallelism()} cores (${
       cpus()[0]?.model.trim()

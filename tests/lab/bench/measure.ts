@@ -6,13 +6,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { freePort } from "../../support/process.ts";
+import { findRuntime, type FoundRuntime } from "../../support/runtime.ts";
 import { ask } from "./answer.ts";
 import { type Case, FIRST_PAGE, KEY, requestText } from "./cases.ts";
 import { openDatabases } from "./databases.ts";
 import { inTurns } from "./figures.ts";
 import { type Count, load } from "./load/load.ts";
 import { type Process, startProcess } from "./process.ts";
-import { findRuntime, type Runtime } from "./runtimes.ts";
 import type { Contestant, Load, Setting } from "./settings.ts";
 
 /** What a contestant did in its turn. */
@@ -89,25 +89,30 @@ export async function measure(
       // The service makes its tables when it starts, each version its own.
       if (one.tables === "ours") await (await start(one)).process.stop();
       await databases.fill(url, one.tables, pets);
-      servers.push(await start(one));
+      const { servers: count = 1 } = one;
+      for (let i = 0; i < count; i++) servers.push(await start(one));
     }
     if (!quick) await delay(1000); // ours reads the files of its page once it listens
+    const fleets = Map.groupBy(servers, ({ contestant }) => contestant);
     const rest = new Map<Contestant, number>();
-    for (const server of servers) {
-      rest.set(server.contestant, (await usage([server])).memory);
+    for (const [one, fleet] of fleets) {
+      rest.set(one, (await usage(fleet)).memory);
     }
-    for (const work of cases) await compare(servers, work, pets);
+    // Those of one fleet share a database, so that their next ids differ.
+    const first = [...fleets.values()].flatMap((fleet) => fleet.slice(0, 1));
+    for (const work of cases) await compare(first, work, pets);
 
     const cells: Cell[] = [];
     for (const work of cases) {
       if (!quick) console.error(`  ${work.title}`);
-      cells.push(...await measureCase(servers, work, options));
+      cells.push(...await measureCase(fleets, work, options));
     }
 
     for (const server of servers) await checkWork(server);
+    const { name, version } = runtime;
     const titles = {
       databaseTitle: databases.title,
-      runtimeTitle: runtime.title,
+      runtimeTitle: `${name[0]?.toUpperCase()}${name.slice(1)} ${version}`,
     };
     for (const { process } of servers.splice(0)) await process.stop();
     const starts = contestants.map((one) =>
@@ -125,25 +130,23 @@ export async function measure(
   }
 }
 
-/** Measures a kind of request: in its turn, a server has all loads one after the other. */
+/** Measures a kind of request: in its turn, a fleet has all loads one after the other. */
 async function measureCase(
-  servers: readonly Server[],
+  fleets: ReadonlyMap<Contestant, readonly Server[]>,
   work: Case,
   { loads, pets, rounds, seconds: length, quick }: MeasureOptions,
 ): Promise<readonly Cell[]> {
   const seconds = quick ? 0.02 : length;
   const closed = { work, pets, seconds, connections: 64 };
   // The peer is warm after it; the others are after a round.
-  const peer = await turn(servers.slice(-1), closed);
+  const peer = await turn([...fleets.values()].at(-1) ?? [], closed);
   const rate = Math.ceil(peer.requests / peer.seconds / 200) * 100;
-  const turns = servers.map((server) => {
-    const { contestant } = server;
-    const own = contestant.isBrief ? loads.slice(0, 1) : loads;
+  const turns = [...fleets].map(([contestant, fleet]) => {
     const all = async () => {
       const done: Turn[] = [];
-      for (const { connections, isPaced } of own) {
+      for (const { connections, isPaced } of loads) {
         const pace = isPaced ? { rate } : {};
-        done.push(await turn([server], { ...closed, connections, ...pace }));
+        done.push(await turn(fleet, { ...closed, connections, ...pace }));
       }
       return done;
     };
@@ -163,7 +166,7 @@ async function measureCase(
 
 /** Starts a server, and waits for its first page. */
 export async function startServer(
-  runtime: Runtime,
+  runtime: FoundRuntime,
   contestant: Contestant,
   DATABASE_URL: string,
 ): Promise<Server> {
@@ -220,7 +223,7 @@ async function checkWork({ contestant, port, process }: Server): Promise<void> {
 }
 
 /** What a turn is. */
-export interface TurnOptions {
+interface TurnOptions {
   readonly work: Case;
   readonly pets: number;
   readonly seconds: number;
@@ -230,7 +233,7 @@ export interface TurnOptions {
 }
 
 /** Puts servers under load together; each gets as many of the connections. */
-export async function turn(
+async function turn(
   servers: readonly Server[],
   { work, ...options }: TurnOptions,
 ): Promise<Turn> {

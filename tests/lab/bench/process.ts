@@ -8,7 +8,7 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { MARK } from "./reply.ts";
-import type { Runtime } from "./runtimes.ts";
+import { commandLine, type FoundRuntime } from "../../support/runtime.ts";
 
 /** A program that is running. */
 export interface Process {
@@ -29,13 +29,16 @@ process.once("SIGTERM", () => process.exit(143));
 
 /** Starts a program on a runtime. What it writes to standard output is counted and thrown away. */
 export function startProcess(
-  { name, command, flags }: Runtime,
+  runtime: FoundRuntime,
   file: URL,
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
 ): Process {
+  const { name, missing } = runtime;
+  if (missing !== undefined) throw new Error(missing);
   const path = fileURLToPath(file);
-  const child = spawn(command, [...flags, path, ...args], {
+  const [command = "", ...words] = commandLine(path, ["-A"], runtime);
+  const child = spawn(command, [...words, ...args], {
     stdio: ["pipe", "pipe", "pipe"],
     env: { ...process.env, NO_COLOR: "1", ...env },
   });

@@ -1,15 +1,17 @@
 /**
- * The figures of a run, as tables for the terminal.
+ * The figures of a run, as tables of Markdown.
  */
 
-import { titleOf } from "./cases.ts";
+import { CASES, titleOf } from "./cases.ts";
 import { formatTimes } from "./picture.ts";
-import type { CellSpeed, SettingSpeed } from "./speed.ts";
-import { SETTINGS } from "./settings.ts";
+import type { SettingSpeed } from "./speed.ts";
+
+const COLUMNS = [
+  ...["connections", "CPU µs", "requests/s", "p50 ms", "p99 ms", "ours/it"],
+];
 
 /** Prints all figures of a setting. */
 export function printFigures(setting: SettingSpeed): void {
-  const columns = "|connections|CPU µs|requests/s|p50 ms|p99 ms|ours/it";
   const rows = setting.cells.flatMap((cell) =>
     Object.entries(cell.servers).map(([name, figures]) => [
       `${titleOf(cell.name)}: ${name}`,
@@ -29,62 +31,60 @@ export function printFigures(setting: SettingSpeed): void {
       `${rest.toFixed(0)} MB at rest and ${peak.toFixed(0)} MB under load`,
   );
   console.log(`\n${setting.database}, ${setting.runtime}\n`);
-  console.log(formatTable([columns.split("|"), ...rows]));
-  console.log(others.join("\n"));
+  console.log(`${table(COLUMNS, rows)}\n\n${others.join("\n")}`);
 }
 
-/** Prints how many times as fast ours is; `0.95× < 1.4` is a target that was missed. */
-export function printTimes(all: readonly SettingSpeed[]): void {
-  const cells = all.flatMap(({ cells }) => cells.filter(isClosed));
-  const names = [...new Set(cells.map(({ name }) => name))];
-  const loads = [...new Set(cells.map(({ connections }) => connections))];
-  const rows = all.flatMap((setting) =>
-    loads.map((connections) => [
-      `${setting.database}, ${setting.runtime}, ${connections}`,
-      ...names.map((name) => {
-        const times = timesOf(setting, name, connections);
-        const target = connections === 64 ? targetOf(setting, name) : 0;
-        return formatTimes(times) + (times < target ? ` < ${target}` : "");
-      }),
-    ])
+/** How many times as fast as the peer ours is, with 1, 4, 16 and 64 connections. */
+export function timesTable(all: readonly SettingSpeed[]): string {
+  return table(
+    CASES.map(({ title }) => title),
+    all.map((one) => [
+      `${one.database}, ${one.runtime}`,
+      ...CASES.map(({ name }) =>
+        [1, 4, 16, 64].map((n) => shown(timesOf(one, name, n))).join(", ")
+      ),
+    ]),
   );
-  console.log("\nTimes as fast as the peer, by the number of connections\n");
-  console.log(formatTable([["", ...names], ...rows]));
 }
 
-/** How many times as fast as the peer ours is at its own pace. */
+/** How many times as fast as the peer ours is at its own pace; `NaN` if that was not measured. */
 export function timesOf(
   { cells, peer }: SettingSpeed,
   name: string,
   connections: number,
 ): number {
-  const cell = cells.filter(isClosed).find((cell) =>
-    cell.name === name && cell.connections === connections
+  const cell = cells.find((cell) =>
+    cell.name === name && cell.connections === connections &&
+    cell.rate === undefined
   );
   return cell?.servers[peer]?.times ?? NaN;
 }
 
-function targetOf({ database, runtime }: SettingSpeed, name: string): number {
-  const setting = SETTINGS.find((one) =>
-    one.database === database.toLowerCase() &&
-    one.runtime === runtime.toLowerCase()
-  );
-  return setting?.targets[name] ?? 0;
+/** Two digits, `1.0` too; a dash if it was not measured. */
+function shown(value: number): string {
+  return Number.isNaN(value) ? "–" : formatTimes(value).slice(0, -1);
 }
 
-function isClosed({ rate }: CellSpeed): boolean {
-  return rate === undefined;
-}
-
-/** Cells below each other; all but the first column to the right. */
-export function formatTable(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]?.map((_, column) =>
-    Math.max(...rows.map((row) => row[column]?.length ?? 0))
+/** A table as `deno fmt` writes it; the first column has no title. */
+export function table(
+  titles: readonly string[],
+  body: readonly (readonly string[])[],
+): string {
+  const rows = [["", ...titles], ...body];
+  const widths =
+    rows[0]?.map((_, column) =>
+      Math.max(3, ...rows.map((row) => row[column]?.length ?? 0))
+    ) ?? [];
+  const lines = rows.map((row) =>
+    row.map((cell, column) =>
+      column === 0
+        ? cell.padEnd(widths[column] ?? 0)
+        : cell.padStart(widths[column] ?? 0)
+    )
   );
-  return rows.map((row) =>
-    row.map((cell, column) => {
-      const width = widths?.[column] ?? 0;
-      return column === 0 ? cell.padEnd(width) : cell.padStart(width);
-    }).join("  ")
-  ).join("\n");
+  const rule = widths.map((width, column) =>
+    column === 0 ? "-".repeat(width) : `${"-".repeat(width - 1)}:`
+  );
+  return [lines[0] ?? [], rule, ...lines.slice(1)]
+    .map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }

@@ -3,9 +3,9 @@
  * framework and the driver that its users know best.
  */
 
+import type { Runtime } from "../../support/runtime.ts";
 import type { DatabaseName, Tables } from "./databases.ts";
 import type { Installed } from "./install.ts";
-import type { RuntimeName } from "./runtimes.ts";
 
 /** A server that takes part. */
 export interface Contestant {
@@ -18,8 +18,8 @@ export interface Contestant {
   readonly tables: Tables;
   /** `STORE`: the driver of a peer. */
   readonly env: Readonly<Record<string, string>>;
-  /** Only the first of {@linkcode LOADS}, because it runs the same code as another one. */
-  readonly isBrief?: boolean;
+  /** How many of it share its database. Default: 1. */
+  readonly servers?: number;
 }
 
 /** A number of connections; at its own pace each sends as soon as it is answered. */
@@ -41,42 +41,20 @@ export const LOADS: readonly Load[] = [
 /** A database on a runtime. */
 export interface Setting {
   readonly database: DatabaseName;
-  readonly runtime: RuntimeName;
+  readonly runtime: Runtime["name"];
   /** `Hono, node:sqlite`. */
   readonly peerName: string;
-  /** How many times as fast as the peer ours should be at least, by the name of a case. */
-  readonly targets: Readonly<Record<string, number>>;
 }
-
-const ON_SQLITE = {
-  ...{ page20: 1.4, page100: 1.4, pages: 1.4 },
-  ...{ pet: 1.2, pets: 1.2, create: 3.5 },
-};
-const ON_SQLITE_BUN = {
-  ...{ page20: 1.1, page100: 1.1, pages: 1.1 },
-  ...{ pet: 1.1, pets: 1.1, create: 2.5 },
-};
-const ON_POSTGRESQL = { page20: 3, pages: 1.3, pets: 2.5, create: 2.5 };
-const ON_POSTGRESQL_DENO = { page20: 2.3, pages: 1.3, pets: 2.2, create: 2.2 };
 
 /** All settings. */
 export const SETTINGS: readonly Setting[] = [
-  setting("sqlite", "deno", "Hono, node:sqlite", ON_SQLITE),
-  setting("sqlite", "bun", "Hono, bun:sqlite", ON_SQLITE_BUN),
-  setting("sqlite", "node", "Fastify, node:sqlite", ON_SQLITE),
-  setting("postgresql", "deno", "Hono, postgres.js", ON_POSTGRESQL_DENO),
-  setting("postgresql", "bun", "Hono, postgres.js", ON_POSTGRESQL),
-  setting("postgresql", "node", "Fastify, pg", ON_POSTGRESQL),
+  { database: "sqlite", runtime: "deno", peerName: "Hono, node:sqlite" },
+  { database: "sqlite", runtime: "bun", peerName: "Hono, bun:sqlite" },
+  { database: "sqlite", runtime: "node", peerName: "Fastify, node:sqlite" },
+  { database: "postgresql", runtime: "deno", peerName: "Hono, postgres.js" },
+  { database: "postgresql", runtime: "bun", peerName: "Hono, postgres.js" },
+  { database: "postgresql", runtime: "node", peerName: "Fastify, pg" },
 ];
-
-function setting(
-  database: DatabaseName,
-  runtime: RuntimeName,
-  peerName: string,
-  targets: Setting["targets"],
-): Setting {
-  return { database, runtime, peerName, targets };
-}
 
 /** The server of a peer. */
 export function peer(name: string, { peer, meter }: Installed): Contestant {
@@ -94,14 +72,4 @@ export function ours(
 ): Contestant {
   const file = pack(checkout);
   return { name, file, meter, args: ["start"], tables: "ours", env: {} };
-}
-
-/** The server that `deno task start` runs. */
-export function sources(checkout: URL): Contestant {
-  return {
-    name: "sources",
-    file: new URL("adapters/standalone/main.ts", checkout),
-    meter: new URL("contestants/metered.ts", import.meta.url),
-    ...{ args: ["start"], tables: "ours", env: {}, isBrief: true },
-  };
 }

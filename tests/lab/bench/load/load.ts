@@ -3,8 +3,8 @@
  * however long the answers take.
  */
 
+import { findRuntime } from "../../../support/runtime.ts";
 import { type Process, startProcess } from "../process.ts";
-import { findRuntime } from "../runtimes.ts";
 
 /** What the generator is told. */
 export interface LoadTask {
