@@ -71,8 +71,9 @@ export class PetsClient {
   }
 
   /** Makes the body of a create with one member whose value is given as JSON. */
-  petWith(member: string, value: string): string {
-    return this.petJson({ [member]: "@" }).replace('"@"', () => value);
+  petWith(member: string, value: string, members: object = {}): string {
+    const pet = this.petJson({ ...members, [member]: "@" });
+    return pet.replace('"@"', () => value);
   }
 
   /** Adds a pet, which must be returned as it was sent. */

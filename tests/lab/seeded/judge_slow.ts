@@ -1,11 +1,10 @@
 /** The judge, on our own server, on the naive one of docs/judge.md, and on stores with choices. */
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
 import { join } from "node:path";
-import { buffer } from "node:stream/consumers";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { atEnd } from "../../support/at_end.ts";
 import { freePort, run, startProgram } from "../../support/process.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import {
@@ -26,7 +25,6 @@ import {
   KEY as SEEDED_KEY,
   storeWith,
 } from "./switchable_store.ts";
-import { listenOn } from "../../support/server.ts";
 import {
   commandLine,
   findRuntimes,
@@ -145,20 +143,12 @@ test("the judge exits with 1 only if more fails than in the baseline", async (t)
     storeWith(mistakes.map((name) => MISTAKES[name] ?? assert.fail(name)));
   const trimming = "names are trimmed";
   let store = storeOf(trimming);
-  const server = createServer(async (request, response) => {
-    const { url, method = "", headers } = request;
-    const body = await buffer(request);
-    const sent = { method, headers: headers as Record<string, string> };
-    const answer = await store.fetch(
-      new Request(
-        `http://localhost${url}`,
-        body.length > 0 ? { ...sent, body } : sent,
-      ),
-    );
-    response.writeHead(answer.status, Object.fromEntries(answer.headers));
-    response.end(await answer.text());
-  });
-  const base = `http://127.0.0.1:${await listenOn(t, server)}/v1`;
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    (request) => store.fetch(request),
+  );
+  atEnd(t, () => server.shutdown());
+  const base = `http://127.0.0.1:${server.addr.port}/v1`;
   const args = [base, "--key", SEEDED_KEY, "--only", "spec"];
   const first = await runJudge(args);
   assert.equal(first.code, 1, first.text);

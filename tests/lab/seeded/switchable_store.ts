@@ -1,5 +1,6 @@
 /** A pet store that follows the interface, in steps whose values mistakes and choices change. */
 
+import { setTimeout as pause } from "node:timers/promises";
 import { isInt64 } from "../../../core/json.ts";
 import { parseJson } from "../../laws/any_body.ts";
 import type { OpenService } from "../../contract/ask.ts";
@@ -102,10 +103,10 @@ export function storeWith(changes: readonly Change[]): OpenService {
     const id = change("id", BigInt(pets.length + 1), at);
     const pet = change("kept", { id, name, categoryId, status }, at);
     const [before, after] = change("pauses", [0, 0], at);
-    if (before > 0) await sleep(before);
+    if (before > 0) await pause(before);
     const place = change("place", pets.length, at);
     pets[place] = { ...pet, id: pets[place]?.id ?? pet.id };
-    if (after > 0) await sleep(after);
+    if (after > 0) await pause(after);
     return change("created", pets[place] ?? pet, at);
   }
 
@@ -219,10 +220,6 @@ function parsePet(body: string): At["sent"] {
   const isPet = typeof name === "string" && isInt64(categoryId) &&
     STATUSES.includes(status);
   return isPet ? value as At["sent"] : {};
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** Writes JSON with exact integers. */
