@@ -21,7 +21,11 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { findBinaries } from "./support/postgres/binaries.ts";
-import { type Cluster, startCluster } from "./support/postgres/cluster.ts";
+import {
+  type Cluster,
+  FAST,
+  startCluster,
+} from "./support/postgres/cluster.ts";
 import {
   files,
   passes,
@@ -36,12 +40,8 @@ import {
  */
 const JOBS = `${Math.max(4, availableParallelism())}`;
 
-/** No test of the shared server looks at a database after a crash. */
-const SETTINGS = {
-  fsync: "off",
-  full_page_writes: "off",
-  max_connections: "400",
-};
+/** Of the PostgreSQL server that all tests share. */
+const SETTINGS = { ...FAST, max_connections: "400" };
 
 /** Command lines: the groups one after the other, those of a group at the same time. */
 type Steps = readonly (readonly Step[])[];

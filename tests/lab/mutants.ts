@@ -24,7 +24,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { COVERED, type Mutation, mutationsOf } from "./mutations.ts";
 import { findBinaries } from "../support/postgres/binaries.ts";
-import { startCluster } from "../support/postgres/cluster.ts";
+import { FAST, startCluster } from "../support/postgres/cluster.ts";
 
 interface Mutant extends Mutation {
   readonly path: string;
@@ -48,7 +48,7 @@ const ENV: Record<string, string> = {
 };
 
 /** Of the PostgreSQL server that all tests share. */
-const SETTINGS = { fsync: "off", max_connections: "400" };
+const SETTINGS = { ...FAST, max_connections: "400" };
 
 /** Commands that run tests; each ends at the first failure, if its runtime can. */
 const ALL = "deno run -A tests/run.ts test";

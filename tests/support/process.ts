@@ -4,7 +4,9 @@
  */
 
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { type AddressInfo, createServer, type Server } from "node:net";
+import { delimiter, join } from "node:path";
 import process from "node:process";
 import test, { after, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -164,6 +166,14 @@ export async function runWell(command: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await run(command);
   if (code === 0) return stdout;
   throw new Error(`Cannot run ${command.join(" ")}: ${stderr}${stdout}`);
+}
+
+/** Debian keeps some programs where only root looks. */
+const FOLDERS = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin"];
+
+/** The path of a program; `undefined` if it is not installed. */
+export function findProgram(name: string): string | undefined {
+  return FOLDERS.map((folder) => join(folder, name)).find(existsSync);
 }
 
 // ---- Our programs ----

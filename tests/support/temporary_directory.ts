@@ -26,15 +26,3 @@ export function newFolder(t: TestContext): string {
   atEnd(t, () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
-
-/** Runs `work` in a new folder, which is removed afterwards. */
-export async function inNewFolder(
-  work: (folder: string) => Promise<void>,
-): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "petstore-"));
-  try {
-    await work(folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}

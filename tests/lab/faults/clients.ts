@@ -1,7 +1,8 @@
 /** Clients that send nothing, or a few bytes at a time, and one with a forged address. */
 
 import { get } from "node:http";
-import { connect } from "node:net";
+import { Wire } from "../../contract/wire.ts";
+import { until } from "../../support/time.ts";
 
 /** The bytes that a client sends. */
 export interface Dripping {
@@ -12,33 +13,24 @@ export interface Dripping {
 }
 
 /** Resolves to the statuses of the answers, and the seconds until the server closed, if it did. */
-export function drip(
+export async function drip(
   port: number,
   { sent, drop = "" }: Dripping,
   patience: number,
 ): Promise<
   { readonly statuses: readonly number[]; readonly seconds?: number }
 > {
-  return new Promise((resolve) => {
-    const start = performance.now();
-    const socket = connect(port, "127.0.0.1").setEncoding("latin1");
-    let raw = "";
-    const dripping = setInterval(() => socket.write(drop), 500);
-    const timer = setTimeout(() => finish(false), patience);
-    function finish(isClosed: boolean): void {
-      clearInterval(dripping);
-      clearTimeout(timer);
-      socket.off("close", onClose).destroy();
-      const statuses = [...raw.matchAll(/HTTP\/1\.1 (\d{3})/g)]
-        .map(([, status]) => Number(status));
-      const seconds = (performance.now() - start) / 1000;
-      resolve(isClosed ? { statuses, seconds } : { statuses });
-    }
-    const onClose = (): void => finish(true);
-    socket.on("data", (text: string) => raw += text);
-    socket.on("error", () => {}).on("close", onClose);
-    socket.write(sent);
-  });
+  const start = performance.now();
+  const wire = await Wire.open(port, sent);
+  const dripping = setInterval(() => wire.write(drop), 500);
+  const isClosed = await until("closed", () => wire.isClosed, patience)
+    .then(() => true, () => false);
+  const seconds = (performance.now() - start) / 1000;
+  clearInterval(dripping);
+  wire.close();
+  const statuses = [...wire.received.matchAll(/HTTP\/1\.1 (\d{3})/g)]
+    .map(([, status]) => Number(status));
+  return isClosed ? { statuses, seconds } : { statuses };
 }
 
 /**

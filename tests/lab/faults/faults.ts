@@ -17,6 +17,7 @@ import {
   type RunningServer,
   untilListening,
 } from "../../support/standalone.ts";
+import { until } from "../../support/time.ts";
 
 /** A program that can be killed and started again: a pet store, PostgreSQL, a pooler. */
 export interface Mortal {
@@ -47,10 +48,9 @@ export const kill = (...victims: readonly Mortal[]): Fault => async () => {
   await Promise.all(victims.map((victim) => victim.start()));
 };
 
-/** Shuts a program down in order, and restarts it after a while. */
-export const restart = (victim: Victim, ms = 0): Fault => async () => {
+/** Shuts a program down in order, and restarts it. */
+export const restart = (victim: Victim): Fault => async () => {
   await victim.stop();
-  await pause(ms);
   await victim.start();
 };
 
@@ -85,13 +85,14 @@ export const terminate = (cluster: Cluster): Fault => async () => {
 export const crash = (cluster: Cluster): Fault => async () => {
   const crashes = () => cluster.log().split("terminated by signal 9").length;
   const before = crashes();
-  // Those that were found may have ended by themselves.
-  while (crashes() === before) {
+  await until("a backend is killed", async () => {
     // It refuses connections while it recovers.
     const pids = await cluster.backends().catch(() => []);
     for (const pid of pids) signal(pid, "SIGKILL");
+    // Those that were found may have ended by themselves.
     await pause(50);
-  }
+    return crashes() > before;
+  });
 };
 
 /** Others use all connections of the server of a URL for a while, those of the pet stores too. */

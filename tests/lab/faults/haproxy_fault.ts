@@ -5,17 +5,17 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { freePort, startProgram } from "../../support/process.ts";
+import { findProgram, freePort, startProgram } from "../../support/process.ts";
 import { skipping, testUnless } from "../../support/runtime.ts";
 import { REX_JSON } from "../../support/pets.ts";
-import { missingProxy, PATH, repeating, twoServers } from "./proxies.ts";
+import { repeating, twoServers } from "./proxies.ts";
 import { until } from "../../support/time.ts";
 import { rawRequest, statusOf, WITH_KEY } from "../../support/wire.ts";
 
-const skip = skipping(missingProxy("haproxy"));
+const HAPROXY = findProgram("haproxy");
+const skip = skipping(HAPROXY === undefined && "haproxy is not installed");
 const CONFIGURATION = readFileSync(
-  fileURLToPath(new URL("../../../docs/examples/haproxy.cfg", import.meta.url)),
+  new URL("../../../docs/examples/haproxy.cfg", import.meta.url),
   "utf8",
 );
 const LIST = rawRequest("GET /v1/pets?limit=1", [WITH_KEY]);
@@ -33,7 +33,7 @@ testUnless(skip)(
       );
     const path = join(two.cwd, "haproxy.cfg");
     writeFileSync(path, site);
-    startProgram(t, ["haproxy", "-db", "-f", path], { env: { PATH } });
+    startProgram(t, [HAPROXY ?? "", "-db", "-f", path]);
     await until(
       "HAProxy asks a server",
       () => statusOf(port, LIST).then((status) => status === 200, () => false),

@@ -7,6 +7,6 @@ for (const topology of Object.values(TOPOLOGIES)) {
   test(
     `${name} keep every promise amid faults`,
     { skip, timeout: 120_000 },
-    () => runHistory(topology),
+    (t) => runHistory(t, topology),
   );
 }

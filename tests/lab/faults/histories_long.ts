@@ -9,7 +9,7 @@ import { Inconsistent } from "./checker.ts";
 import { runHistory } from "./histories.ts";
 import { PATRONI } from "./patroni.ts";
 import { TOPOLOGIES, type Topology } from "./topologies.ts";
-import { inNewFolder } from "../../support/temporary_directory.ts";
+import { newFolder } from "../../support/temporary_directory.ts";
 
 const SECONDS = Number(process.env.HISTORY_SECONDS ?? 120);
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
@@ -29,7 +29,7 @@ for (
   test(`${name} keep every promise amid faults for ${seconds} s`, {
     skip,
     timeout,
-  }, () => runHistory(topology, { duration: 1000 * seconds }));
+  }, (t) => runHistory(t, topology, { duration: 1000 * seconds }));
 }
 
 /** A mistake in the product: a text in a file, and the one in its place. */
@@ -87,28 +87,23 @@ const MUTANTS: readonly Mutant[] = [
   },
 ];
 
-for (const mutant of MUTANTS) {
-  const { title, topology, file, from, to } = mutant;
+for (const { title, topology, file, from, to, faults } of MUTANTS) {
   const options = { skip: topology.skip, timeout: 200_000 };
-  test(
-    `The checker notices ${title}`,
-    options,
-    () =>
-      inNewFolder(async (copy) => {
-        for (const name of ["core", "adapters", "mod.ts", "deno.json"]) {
-          cpSync(join(ROOT, name), join(copy, name), { recursive: true });
-        }
-        const source = readFileSync(join(copy, file), "utf8");
-        assert.ok(source.includes(from), `${file} has no ${from}`);
-        writeFileSync(join(copy, file), source.replace(from, () => to));
-        await assert.rejects(
-          runHistory(topology, {
-            main: join(copy, "adapters/standalone/main.ts"),
-            faults: (name) => mutant.faults.includes(name),
-            duration: 30_000,
-          }),
-          Inconsistent,
-        );
+  test(`The checker notices ${title}`, options, async (t) => {
+    const copy = newFolder(t);
+    for (const name of ["core", "adapters", "mod.ts", "deno.json"]) {
+      cpSync(join(ROOT, name), join(copy, name), { recursive: true });
+    }
+    const source = readFileSync(join(copy, file), "utf8");
+    assert.ok(source.includes(from), `${file} has no ${from}`);
+    writeFileSync(join(copy, file), source.replace(from, () => to));
+    await assert.rejects(
+      runHistory(t, topology, {
+        main: join(copy, "adapters/standalone/main.ts"),
+        faults,
+        duration: 30_000,
       }),
-  );
+      Inconsistent,
+    );
+  });
 }

@@ -4,21 +4,19 @@
  */
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
 import { join } from "node:path";
 import test, { type TestContext } from "node:test";
 import { createClient } from "../../../adapters/client/mod.ts";
 import { Wire } from "../../contract/wire.ts";
-import { atEnd } from "../../support/at_end.ts";
 import {
   findRuntimes,
   type FoundRuntime,
   skipping,
   testUnless,
 } from "../../support/runtime.ts";
-import { freePort, startProgram } from "../../support/process.ts";
+import { findProgram, freePort, startProgram } from "../../support/process.ts";
 import { drip, type Dripping } from "./clients.ts";
-import { missingProxy, PATH, repeating, twoServers } from "./proxies.ts";
+import { repeating, twoServers } from "./proxies.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 import { until } from "../../support/time.ts";
 import {
@@ -37,14 +35,18 @@ import {
   WITH_KEY,
 } from "../../support/wire.ts";
 
-const NGINX_MISSING = missingProxy("nginx");
+const NGINX = findProgram("nginx");
+const NGINX_MISSING = NGINX === undefined && "nginx is not installed";
 const RUNTIMES = findRuntimes();
 const [deno] = RUNTIMES.filter(({ name }) => name === "deno");
 const skip = skipping(deno?.missing ?? (NGINX_MISSING || CANNOT_WATCH));
 
 const it = testUnless(skip);
 
-const CONFIGURATION = read("examples/nginx.conf");
+const CONFIGURATION = readFileSync(
+  new URL("../../../docs/examples/nginx.conf", import.meta.url),
+  "utf8",
+);
 /** In the example times are longer. */
 const SHORT = "1s";
 const PATIENCE = 15_000;
@@ -87,11 +89,9 @@ it("nginx ends silence, half a header, idle connections and dripping bodies", as
 
 it("400 silent connections to nginx do not take the descriptors of the server", async (t) => {
   const { port, server } = await behindNginx(t);
-  for (let count = 0; count < 400; count++) {
-    const socket = connect(port, "127.0.0.1").on("error", () => {});
-    atEnd(t, () => socket.destroy());
-  }
-  assert.equal(await statusOf(server.port, LIST), 200);
+  await Promise.all(Array.from({ length: 400 }, () => openWire(t, { port })));
+  // nginx accepts connections in turn: it has them all once it answers this one.
+  assert.equal(await statusOf(port, LIST), 200);
   assert.ok(server.descriptors() < 100);
   assert.equal(server.stderr().includes("Cannot accept"), false);
 });
@@ -228,8 +228,7 @@ async function startNginx(
 events { worker_connections 2048; }
 http { access_log off;\n${temporary}\n${site}}\n`,
   );
-  const command = ["nginx", "-p", folder, "-c", "nginx.conf"];
-  startProgram(t, command, { env: { PATH } });
+  startProgram(t, [NGINX ?? "", "-p", folder, "-c", "nginx.conf"]);
   await until(
     "nginx listens",
     () =>
@@ -239,11 +238,4 @@ http { access_log off;\n${temporary}\n${site}}\n`,
       ),
   );
   return port;
-}
-
-function read(path: string): string {
-  return readFileSync(
-    new URL(`../../../docs/${path}`, import.meta.url),
-    "utf8",
-  );
 }

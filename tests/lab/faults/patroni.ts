@@ -1,34 +1,31 @@
 /** Pet stores on a cluster that Patroni manages, and the faults that both must survive. */
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import process from "node:process";
+import type { TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import { atEnd } from "../../support/at_end.ts";
 import {
   findBinaries,
   requireBinaries,
 } from "../../support/postgres/binaries.ts";
 import {
+  type Daemon,
+  daemon,
   guardedFolder,
-  isAlive,
+  killTree,
   pauseTree,
   serverAccount,
   signal,
-  startDaemon,
 } from "../../support/postgres/processes.ts";
 import { runSql } from "../../support/postgres/sql.ts";
-import { freePort, run } from "../../support/process.ts";
+import { findProgram, freePort, run } from "../../support/process.ts";
 import { findRuntimes, skipping } from "../../support/runtime.ts";
 import { until } from "../../support/time.ts";
 import { type Fault, kill } from "./faults.ts";
 import { isAdded } from "./recorder.ts";
-import {
-  type AtEnd,
-  longest,
-  onPostgres,
-  type Topology,
-} from "./topologies.ts";
+import { longest, onPostgres, type Topology } from "./topologies.ts";
 
 /** The shortest time, in seconds, within which Patroni replaces a lost leader. */
 const TTL = 20;
@@ -41,7 +38,6 @@ const MOVING = 3000;
 const RECOVERY = 6000;
 
 const EXAMPLES = new URL("../../../docs/examples/patroni/", import.meta.url);
-const FOLDERS = [...(process.env.PATH ?? "").split(":"), "/usr/sbin"];
 
 /** So that nothing is left elsewhere by a server that is killed. */
 const SETTINGS = `unix_socket_directories: ""
@@ -49,8 +45,7 @@ const SETTINGS = `unix_socket_directories: ""
         `;
 
 function find(program: string): string {
-  return FOLDERS.map((folder) => join(folder, program)).find(existsSync) ??
-    program;
+  return findProgram(program) ?? program;
 }
 
 /** `false`, or why there can be no cluster. */
@@ -75,6 +70,9 @@ async function missingPatroni(): Promise<string | false> {
   return false;
 }
 
+/** The fault that is the hardest for the pet stores. */
+export const AGENT_HUNG = "the leader's agent hung, a server killed";
+
 const runtimes = findRuntimes();
 const missing = runtimes.find(({ missing }) => missing !== undefined)?.missing;
 
@@ -82,11 +80,11 @@ const missing = runtimes.find(({ missing }) => missing !== undefined)?.missing;
 export const PATRONI: Topology = {
   name: "3 servers on 3 nodes of Patroni, and one behind HAProxy",
   skip: missing ?? skipping(await missingPatroni()),
-  async start(options, atEnd) {
-    const cluster = await startPatroni(atEnd);
+  async start(t, options) {
+    const cluster = await startPatroni(t);
     const { nodes, proxy } = cluster.urls;
     const urls = [nodes, nodes, nodes, proxy];
-    const place = await onPostgres(urls, options, atEnd, { runtimes });
+    const place = await onPostgres(t, options, urls, { runtimes });
     const [a, ...others] = place.servers;
     assert.ok(a);
 
@@ -128,7 +126,7 @@ export const PATRONI: Topology = {
       ...place,
       longest: longest(3),
       faults: {
-        "the leader's agent hung, a server killed": failOver({
+        [AGENT_HUNG]: failOver({
           async breakIt(leader) {
             await leader.pause("agent");
             await pause(1000 * (TTL - 8));
@@ -187,62 +185,49 @@ interface Member {
  * Starts three nodes with etcd and HAProxy, as the files in `docs/examples/patroni/` set them up, in 15 to 30 s.
  * They end with this process, if not before.
  */
-async function startPatroni(atEnd: AtEnd) {
+async function startPatroni(t: TestContext) {
   const binaries = await requireBinaries();
   const { give } = serverAccount();
   const { path: folder, remove } = guardedFolder(
     "*/pid */data/postmaster.pid",
     "QUIT",
   );
-  atEnd(remove);
+  atEnd(t, remove);
 
   /** Makes a program with a folder of its own, where `words` is its command line. */
-  function daemon(name: string, words: (own: string) => readonly string[]) {
-    const own = join(folder, name);
-    mkdirSync(own);
-    give(own);
-    let pid = 0;
-    return {
-      get pid() {
-        return pid;
-      },
-      log: () => readFileSync(join(own, "log"), "utf8"),
-      async start() {
-        pid = await startDaemon(words(own), join(own, "log"));
-        writeFileSync(join(own, "pid"), `${pid}`);
-      },
-      async kill() {
-        signal(pid, "SIGKILL");
-        await until(`${name} is gone`, () => !isAlive(pid));
-      },
-    };
+  function own(
+    name: string,
+    words: (folder: string) => readonly string[],
+  ): Daemon {
+    const path = join(folder, name);
+    mkdirSync(path);
+    give(path);
+    const command = words(path);
+    return daemon(path, () => command);
   }
 
   function node(name: string, host: string, api: string, file: string): Member {
-    const agent = daemon(name, (own) => {
-      const path = join(own, "patroni.yml");
-      writeFileSync(path, file.replaceAll("OWN", own));
+    const agent = own(name, (folder) => {
+      const path = join(folder, "patroni.yml");
+      writeFileSync(path, file.replaceAll("OWN", folder));
       give(path);
       return [find("patroni"), path];
     });
+    const pidFile = join(folder, name, "data/postmaster.pid");
+    const server = () => parseInt(readFileSync(pidFile, "utf8"));
     let paused: readonly number[] = [];
-    /** Stops PostgreSQL and all that it has forked. */
-    const pauseServer = () => {
-      const pidFile = join(folder, name, "data/postmaster.pid");
-      return pauseTree(Number(readFileSync(pidFile, "utf8").split("\n")[0]));
-    };
     return {
       ...{ name, host, api, start: agent.start, log: agent.log },
       async kill() {
         await agent.kill();
-        const all = await pauseServer();
-        all.forEach((pid) => signal(pid, "SIGKILL"));
-        await until("no process is left", () => !all.some(isAlive));
+        await killTree(server());
       },
       async pause(what) {
         signal(agent.pid, "SIGSTOP");
-        const server = what === "all" ? await pauseServer() : [];
-        paused = [agent.pid, ...server];
+        paused = [
+          agent.pid,
+          ...what === "all" ? await pauseTree(server()) : [],
+        ];
       },
       resume() {
         paused.forEach((pid) => signal(pid, "SIGCONT"));
@@ -257,14 +242,14 @@ async function startPatroni(atEnd: AtEnd) {
   const [client = "", peer = "", proxyHost = "", ...hosts] = addresses;
   const apis = hosts.splice(3);
 
-  const etcd = daemon("etcd", (own) => [
-    ...[find("etcd"), `--data-dir=${own}/data`],
+  const etcd = own("etcd", (folder) => [
+    ...[find("etcd"), `--data-dir=${folder}/data`],
     `--listen-client-urls=http://${client}`,
     `--advertise-client-urls=http://${client}`,
     `--listen-peer-urls=http://${peer}`,
   ]);
-  const proxy = daemon("proxy", (own) => {
-    const path = join(own, "haproxy.cfg");
+  const proxy = own("proxy", (folder) => {
+    const path = join(folder, "haproxy.cfg");
     const checked = hosts.map((host, i) => {
       const port = apis[i]?.split(":")[1];
       return [`10.0.0.${i + 1}:5432`, `${host} port ${port}`] as const;
@@ -299,7 +284,7 @@ async function startPatroni(atEnd: AtEnd) {
   const leader = () => findMember(members, "/primary");
   const [first, ...rest] = members;
   for (const each of [etcd, first, proxy]) await each?.start();
-  atEnd(proxy.kill); // it ignores SIGQUIT
+  atEnd(t, proxy.kill); // it ignores SIGQUIT
   const primary = await leader();
   // Agents that wait for the first one look for it every 10 s.
   for (const each of rest) await each.start();

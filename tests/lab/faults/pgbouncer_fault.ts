@@ -10,7 +10,7 @@ import {
 } from "../../../adapters/storage/postgres/mod.ts";
 import { storageContract } from "../../contract/storage/mod.ts";
 import { atEnd } from "../../support/at_end.ts";
-import { startCluster } from "../../support/postgres/cluster.ts";
+import { FAST, startCluster } from "../../support/postgres/cluster.ts";
 import {
   missingPgBouncer,
   NO_CLUSTER,
@@ -35,9 +35,7 @@ after(async () => {
 });
 
 async function start() {
-  const cluster = await startCluster({
-    settings: { fsync: "off", full_page_writes: "off" },
-  });
+  const cluster = await startCluster({ settings: FAST });
   const pgbouncer = await startPgBouncer(cluster, SETTINGS);
   return { cluster, pgbouncer };
 }

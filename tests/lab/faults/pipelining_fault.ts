@@ -1,6 +1,5 @@
 /** Requests by the thousand from clients that read no answer: others are served, and memory is bounded. */
 import assert from "node:assert/strict";
-import { connect, type Socket } from "node:net";
 import { Wire } from "../../contract/wire.ts";
 import { median } from "../bench/figures.ts";
 import {
@@ -42,14 +41,14 @@ for (const runtime of findRuntimes()) {
     const before = await memoryAtRest(server, runtime);
     const waits: number[] = [];
     const readings = await assertNoLeak(async () => {
-      const clients: Socket[] = [];
+      const clients: Wire[] = [];
       const wait = await longestLivez(server, async () => {
         for (let i = 0; i < CLIENTS; i++) clients.push(await pipeline(port));
         await untilAtRest(server);
       });
       waits.push(wait);
       const memory = await memoryAtRest(server, runtime);
-      clients.forEach((client) => client.destroy());
+      clients.forEach((client) => client.close());
       return memory;
     });
     const kept = (Math.max(...readings) - before) / size;
@@ -104,9 +103,9 @@ async function fill(port: number): Promise<void> {
   }
 }
 
-function pipeline(port: number): Promise<Socket> {
-  return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1", () => resolve(socket));
-    socket.on("error", () => {}).pause().write(LIST.repeat(REQUESTS));
-  });
+async function pipeline(port: number): Promise<Wire> {
+  const wire = await Wire.open(port);
+  wire.pause();
+  wire.write(LIST.repeat(REQUESTS));
+  return wire;
 }

@@ -1,25 +1,12 @@
 /** Two servers behind a proxy, which end in turn, and clients that use them meanwhile. */
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import process from "node:process";
 import type { TestContext } from "node:test";
 import { freePort } from "../../support/process.ts";
 import { type RunningServer, startMain } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 import { awaitedLater, until } from "../../support/time.ts";
 import { listFrom } from "./clients.ts";
-
-/** Debian keeps proxies where only root looks. */
-export const PATH = `${process.env.PATH}:/usr/sbin`;
-
-/** `false`, or why a proxy cannot be started. */
-export function missingProxy(program: string): string | false {
-  const { error } = spawnSync(program, ["-v"], {
-    env: { ...process.env, PATH },
-  });
-  return error !== undefined && `${program} is not installed`;
-}
 
 /** Starts two servers that share a file. */
 export async function twoServers(

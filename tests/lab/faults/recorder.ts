@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import type { IssuedKeys } from "../../../core/keys/issued_keys.ts";
+import { until } from "../../support/time.ts";
 import type { Create, KeyUse, Operation, Page, Seen } from "./checker.ts";
 
 /** A pet store to ask. It may be somewhere else after a restart. */
@@ -96,30 +97,29 @@ export class Recorder {
     }
   }
 
-  /** Waits until so many more pets are acknowledged; rejects if that takes too long. */
-  async more(count: number, timeout = 30_000): Promise<void> {
+  /** Waits until so many more pets are acknowledged. */
+  async more(count: number): Promise<void> {
     const enough = this.#acknowledged + count;
-    const deadline = performance.now() + timeout;
-    while (this.#acknowledged < enough) {
-      if (this.#failure !== undefined) throw this.#failure;
-      assert.ok(performance.now() < deadline, "no pets can be added");
-      await pause(5);
-    }
+    await this.#wait("pets are added", () => this.#acknowledged >= enough);
   }
 
   /** Waits until an operation that begins after this call has ended and fits. */
   async until(isSo: (operation: Operation) => boolean): Promise<void> {
     const since = performance.now();
-    const deadline = since + 30_000;
-    for (let at = this.history.length;;) {
-      for (; at < this.history.length; at++) {
-        const operation = this.history[at];
-        if (operation && operation.start > since && isSo(operation)) return;
-      }
+    let seen = this.history.length;
+    await this.#wait(`${isSo}`, () => {
+      const latest = this.history.slice(seen);
+      seen += latest.length;
+      return latest.some((each) => each.start > since && isSo(each));
+    });
+  }
+
+  /** Waits until it is so; rejects if a client fails before, or it takes too long. */
+  async #wait(what: string, isSo: () => boolean): Promise<void> {
+    await until(what, () => {
       if (this.#failure !== undefined) throw this.#failure;
-      assert.ok(performance.now() < deadline, `not within 30 s: ${isSo}`);
-      await pause(5);
-    }
+      return isSo();
+    });
   }
 
   /** Holds back new creates while `work` goes on, or `all`: also those to be sent again. */

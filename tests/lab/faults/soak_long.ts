@@ -5,7 +5,6 @@
  */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { connect, type Socket } from "node:net";
 import process from "node:process";
 import { Wire } from "../../contract/wire.ts";
 import { assertNoLeak, megabytes, memoryAtRest, WATCHED } from "./use.ts";
@@ -57,7 +56,7 @@ for (const runtime of findRuntimes()) {
     const taken = server.memory() / memory;
     const held = server.descriptors() - descriptors;
     const time = await timeOfRequest(server) / before;
-    idle.forEach((socket) => socket.destroy());
+    idle.forEach((wire) => wire.close());
     console.log(
       `${name}: beside ${held} idle connections ${time.toFixed(2)} times ` +
         `the time and ${taken.toFixed(1)} times the memory`,
@@ -101,17 +100,13 @@ async function assertFreed(
   );
 }
 
-async function connectMany(port: number): Promise<readonly Socket[]> {
-  const open = (): Promise<Socket> =>
-    new Promise((resolve, reject) => {
-      const socket = connect(port, "127.0.0.1", () => resolve(socket));
-      socket.on("error", reject);
-    });
-  const sockets: Socket[] = [];
-  while (sockets.length < IDLE) {
-    sockets.push(...await Promise.all(Array.from({ length: BATCH }, open)));
+async function connectMany(port: number): Promise<readonly Wire[]> {
+  const wires: Wire[] = [];
+  while (wires.length < IDLE) {
+    const batch = Array.from({ length: BATCH }, () => Wire.open(port));
+    wires.push(...await Promise.all(batch));
   }
-  return sockets;
+  return wires;
 }
 
 /** The processor time of a request to a busy server, in ms. */

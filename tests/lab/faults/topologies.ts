@@ -4,11 +4,13 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import type { TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { postgresStorage } from "../../../adapters/storage/postgres/mod.ts";
 import { sqliteStorage } from "../../../adapters/storage/sqlite/mod.ts";
 import type { ApiKeyStorage } from "../../../core/keys/api_key_storage.ts";
 import { type IssuedKeys, issuedKeys } from "../../../core/keys/issued_keys.ts";
+import { atEnd } from "../../support/at_end.ts";
 import { type Cluster, startCluster } from "../../support/postgres/cluster.ts";
 import {
   missingPgBouncer,
@@ -48,16 +50,13 @@ export interface Place {
   readonly longest: number;
 }
 
-/** Adds what ends something that was started; the last is called first. */
-export type AtEnd = (end: () => unknown) => void;
-
 /** Pet stores that can be started. */
 export interface Topology {
   readonly name: string;
   /** Why they cannot be started here. */
   readonly skip: string | false;
   /** @param options `main` and the folder. */
-  start(options: Omit<ServerOptions, "env">, atEnd: AtEnd): Promise<Place>;
+  start(t: TestContext, options: Omit<ServerOptions, "env">): Promise<Place>;
 }
 
 /** The time that a busy machine may add, in ms. */
@@ -76,7 +75,7 @@ const sqlite: Topology = {
     spawnSync("cc", ["--version"]).status !== 0 &&
       "there is no C compiler to fill the disk with",
   ),
-  async start(options, atEnd) {
+  async start(t, options) {
     const path = join(options.cwd, "petstore.db");
     const trigger = (name: string): string => join(options.cwd, name);
     const env = {
@@ -86,11 +85,7 @@ const sqlite: Topology = {
       FULL_FOR_SHM: trigger("full for shm"),
       FULL_LOG: trigger("full log"),
     };
-    const servers = await startServers(
-      [{ env }, { env }, { env }],
-      options,
-      atEnd,
-    );
+    const servers = await startServers(t, options, [{ env }, { env }, { env }]);
     const [a, b, c] = servers;
     assert.ok(a && b && c);
     const fullForShm = (then: Fault): Fault => async (recorder) => {
@@ -122,7 +117,7 @@ const sqlite: Topology = {
         ),
         "no space for the log of requests": whileThere(
           env.FULL_LOG,
-          () => pause(1000),
+          (recorder) => recorder.more(100),
         ),
         "no space for the index of SQLite's log": fullForShm(() => pause(100)),
         "no space for the index, and all servers killed": async (recorder) => {
@@ -144,13 +139,12 @@ const sqlite: Topology = {
 const postgres: Topology = {
   name: "3 servers on PostgreSQL",
   skip: NO_CLUSTER,
-  async start(options, atEnd) {
+  async start(t, options) {
     const settings = { ...SLOW_COMMITS, max_connections: "25" };
     const cluster = await startCluster({ settings });
-    atEnd(cluster.close);
-    atEnd(cluster.resume);
+    atEnd(t, cluster.close);
     const url = `${await cluster.newDatabase()}?connection_limit=4`;
-    const place = await onPostgres([url, url, url], options, atEnd);
+    const place = await onPostgres(t, options, [url, url, url]);
     const [a, b] = place.servers;
     assert.ok(a && b);
     return {
@@ -180,15 +174,15 @@ const postgres: Topology = {
 const standby: Topology = {
   name: "3 servers on PostgreSQL with a synchronous standby, and a replica",
   skip: skipping(await missingStandby()),
-  async start(options, atEnd) {
-    const pair = await startPair(atEnd);
+  async start(t, options) {
+    const pair = await startPair(t);
     const { pathname } = new URL(await pair.primary.newDatabase());
     const login = "postgres://postgres@";
     const both = `${login}${pair.addresses}${pathname}`;
     const moving = `${login}${pair.moving.primary}${pathname}`;
     const replica = `${login}${pair.moving.standby}${pathname}`;
     const urls = [both, both, moving];
-    const place = await onPostgres(urls, options, atEnd, { replica });
+    const place = await onPostgres(t, options, urls, { replica });
     const [, b] = place.servers;
     assert.ok(b);
     return {
@@ -243,8 +237,8 @@ const standbys: Topology = {
   name:
     "2 servers on PostgreSQL with two standbys, of which a commit needs one",
   skip: standby.skip,
-  async start(options, atEnd) {
-    const pair = await startPair(atEnd, { isSpared: true });
+  async start(t, options) {
+    const pair = await startPair(t, { isSpared: true });
     const { pathname } = new URL(await pair.primary.newDatabase());
     const url = `postgres://postgres@${pair.addresses}${pathname}`;
     const withoutOne = (standby: () => Cluster): Fault => async (recorder) => {
@@ -254,7 +248,7 @@ const standbys: Topology = {
       await gone.start();
     };
     return {
-      ...await onPostgres([url, url], options, atEnd),
+      ...await onPostgres(t, options, [url, url]),
       longest: longest(2),
       faults: {
         "the standby gone": withoutOne(() => pair.standby),
@@ -281,20 +275,20 @@ const failOver =
 const pgbouncer: Topology = {
   name: "2 servers on PostgreSQL behind PgBouncer",
   skip: NO_CLUSTER || skipping(missingPgBouncer),
-  async start(options, atEnd) {
+  async start(t, options) {
     const cluster = await startCluster();
-    atEnd(cluster.close);
+    atEnd(t, cluster.close);
     const pooler = await startPgBouncer(cluster, {
       default_pool_size: "5",
       max_client_conn: "500",
       // After a server that could not be reached it would turn everybody away for 15 s.
       server_login_retry: "1",
     });
-    atEnd(pooler.close);
+    atEnd(t, pooler.close);
     const { pathname } = new URL(await cluster.newDatabase());
     const url = `${pooler.url(pathname.slice(1))}?pgbouncer=true`;
     return {
-      ...await onPostgres([url, url], options, atEnd),
+      ...await onPostgres(t, options, [url, url]),
       longest: longest(1),
       faults: {
         "the pooler killed": kill(pooler),
@@ -326,13 +320,13 @@ export const TOPOLOGIES = {
 
 /** Starts a server for each environment. */
 async function startServers(
-  environments: readonly Omit<ServerOptions, "cwd" | "main">[],
+  t: TestContext,
   options: Omit<ServerOptions, "env">,
-  atEnd: AtEnd,
+  environments: readonly Omit<ServerOptions, "cwd" | "main">[],
 ): Promise<readonly PetServer[]> {
   const servers: PetServer[] = [];
   // Those that have ended are not there to be killed.
-  atEnd(() => Promise.allSettled(servers.map((server) => server.kill())));
+  atEnd(t, () => Promise.allSettled(servers.map((server) => server.kill())));
   for (const [index, each] of environments.entries()) {
     const name = each.isReplica ? "replica" : `server ${index + 1}`;
     servers.push(await startServer(name, { ...options, ...each }));
@@ -342,16 +336,16 @@ async function startServers(
 
 /** Starts a server for each URL, on these runtimes, and perhaps one for that of a standby. */
 export async function onPostgres(
-  urls: readonly string[],
+  t: TestContext,
   options: Omit<ServerOptions, "env">,
-  atEnd: AtEnd,
+  urls: readonly string[],
   { replica, runtimes = [] }: {
     readonly replica?: string;
     readonly runtimes?: readonly Runtime[];
   } = {},
 ): Promise<Pick<Place, "servers" | "keys">> {
   const storage = await postgresStorage(urls[0] ?? "");
-  atEnd(storage.close);
+  atEnd(t, storage.close);
   const toServer = (DATABASE_URL: string, index: number) => {
     const runtime = runtimes[index];
     return {
@@ -361,7 +355,7 @@ export async function onPostgres(
     };
   };
   const all = replica === undefined ? urls : [...urls, replica];
-  const servers = await startServers(all.map(toServer), options, atEnd);
+  const servers = await startServers(t, options, all.map(toServer));
   return { servers, keys: issuedKeys(storage.apiKeys) };
 }
 
@@ -393,14 +387,14 @@ const DISTANCE = 60;
 type Pair = Awaited<ReturnType<typeof startPair>>;
 
 /** Starts a primary and its standby, which change places, and perhaps a spare one. */
-async function startPair(atEnd: AtEnd, { isSpared = false } = {}) {
+async function startPair(t: TestContext, { isSpared = false } = {}) {
   async function open(port: number): Promise<Line> {
     const line = await openLine(port);
-    atEnd(line.close);
+    atEnd(t, line.close);
     return line;
   }
   let primary = await startCluster();
-  atEnd(primary.close);
+  atEnd(t, primary.close);
   let former: Cluster | undefined;
   let standby = await follow(isSpared ? 5 * DISTANCE : DISTANCE);
   let spare = isSpared ? await follow(DISTANCE) : undefined;
@@ -418,7 +412,7 @@ async function startPair(atEnd: AtEnd, { isSpared = false } = {}) {
     const url = new URL(primary.url("postgres"));
     url.port = String(line.port);
     const standby = await startStandby({ ...primary, url: () => url.href });
-    atEnd(standby.close);
+    atEnd(t, standby.close);
     line.delay(distance);
     return standby;
   }

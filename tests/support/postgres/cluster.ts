@@ -10,16 +10,22 @@ import { join } from "node:path";
 import { freePort, run, runWell } from "../process.ts";
 import { requireBinaries } from "./binaries.ts";
 import {
+  daemon,
   guardedFolder,
   isAlive,
   pauseTree,
   runAsServer,
   serverAccount,
   signal,
-  startDaemon,
 } from "./processes.ts";
 import { createDatabase, type Row, runSql } from "./sql.ts";
 import { until } from "../time.ts";
+
+/** Settings of a server whose databases no test looks at after a crash. */
+export const FAST: Readonly<Record<string, string>> = {
+  fsync: "off",
+  full_page_writes: "off",
+};
 
 /** Settings of {@linkcode startCluster}. */
 export interface ClusterOptions {
@@ -68,7 +74,7 @@ export interface Cluster {
   resume(): void;
   /** Its whole log. */
   log(): string;
-  /** Ends it at once, and removes everything it made. */
+  /** Ends it at once, paused or not, and removes everything it made. */
   close(): Promise<void>;
 }
 
@@ -78,11 +84,15 @@ export async function startCluster(
 ): Promise<Cluster> {
   const binaries = await requireBinaries();
   const { password, settings = {}, fill = initdb } = options;
-  const { path: folder, remove } = guardedFolder("data/postmaster.pid", "QUIT");
-  const [data, log] = [join(folder, "data"), join(folder, "log")];
+  const { path: folder, remove } = guardedFolder("pid", "QUIT");
+  const data = join(folder, "data");
   let port = 0;
-  let pid = 0;
   let paused: readonly number[] = [];
+  const server = daemon(
+    folder,
+    () => [join(binaries, "postgres"), "-D", data, "-p", `${port}`],
+    (pid) => isReady(join(data, "postmaster.pid"), pid),
+  );
 
   async function initdb(): Promise<void> {
     const passwordFile = join(folder, "password");
@@ -97,22 +107,6 @@ export async function startCluster(
       ...password === undefined ? [] : [`--pwfile=${passwordFile}`],
       `--pgdata=${data}`,
     ]);
-  }
-
-  async function start(): Promise<void> {
-    const program = join(binaries, "postgres");
-    const command = [program, "-D", data, "-p", `${port}`];
-    const pidFile = join(data, "postmaster.pid");
-    pid = await startDaemon(command, log, (pid) => isReady(pidFile, pid));
-  }
-
-  async function kill(): Promise<void> {
-    const all = await pauseTree(pid);
-    all.forEach((pid) => signal(pid, "SIGKILL"));
-    await until("no process is left", () => !all.some(isAlive));
-    // The next one refuses to start as long as the kernel still knows this dead one.
-    await until("it is forgotten", () => !existsSync(`/proc/${pid}`));
-    paused = [];
   }
 
   function resume(): void {
@@ -134,7 +128,7 @@ export async function startCluster(
     await fill(data);
     configure(data, settings);
     port = options.port ?? await freePort();
-    await start();
+    await server.start();
   } catch (error) {
     await remove();
     throw error;
@@ -154,18 +148,23 @@ export async function startCluster(
       );
       return rows.map(({ pid }) => Number(pid));
     },
-    start,
+    start: server.start,
     async stop() {
       resume();
-      signal(pid, "SIGINT");
-      await until("PostgreSQL has stopped", () => !isAlive(pid));
+      signal(server.pid, "SIGINT");
+      await until("PostgreSQL has stopped", () => !isAlive(server.pid));
     },
-    kill,
+    async kill() {
+      await server.kill();
+      // The next one refuses to start as long as the kernel still knows this dead one.
+      await until("it is forgotten", () => !existsSync(`/proc/${server.pid}`));
+      paused = [];
+    },
     async pause() {
-      paused = await pauseTree(pid);
+      paused = await pauseTree(server.pid);
     },
     resume,
-    log: () => readFileSync(log, "utf8"),
+    log: server.log,
     close: remove,
   };
 }

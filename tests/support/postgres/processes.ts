@@ -11,6 +11,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +21,7 @@ import { runWell } from "../process.ts";
 import { until } from "../time.ts";
 
 /** The processes that a process has forked and not reaped. */
-export function childrenOf(pid: number): readonly number[] {
+function childrenOf(pid: number): readonly number[] {
   return readdirSync("/proc").map(Number).filter((child) =>
     Number.isInteger(child) && statusOf(child)?.parent === pid
   );
@@ -41,6 +42,13 @@ export async function pauseTree(pid: number): Promise<readonly number[]> {
   const children = childrenOf(pid);
   await Promise.all(children.map(pauseProcess));
   return [pid, ...children];
+}
+
+/** Ends a process, and all that it has forked, with SIGKILL at once. */
+export async function killTree(pid: number): Promise<void> {
+  const all = await pauseTree(pid);
+  all.forEach((pid) => signal(pid, "SIGKILL"));
+  await until("no process is left", () => !all.some(isAlive));
 }
 
 /** Sends a signal to a process, unless it is gone. */
@@ -89,35 +97,57 @@ export function runAsServer(command: readonly string[]): Promise<string> {
   return runWell([...serverAccount().prefix, ...command]);
 }
 
-/**
- * Starts a command in the servers' account; it writes to a file. Returns its process id once it is ready, and
- * rejects with what it wrote if it ends before.
- */
-export async function startDaemon(
-  command: readonly string[],
-  log: string,
+/** A program that runs in the servers' account. */
+export interface Daemon {
+  /** Its process id; 0 before the first start. */
+  readonly pid: number;
+  /** Returns all that it has written. */
+  readonly log: () => string;
+  /** Resolves once it is ready; rejects with what it wrote if it ends before. */
+  readonly start: () => Promise<void>;
+  /** Ends it, and all that it has forked, with SIGKILL at once. */
+  readonly kill: () => Promise<void>;
+}
+
+/** A program whose folder has its `log`, and its process id in `pid`. */
+export function daemon(
+  folder: string,
+  command: () => readonly string[],
   isReady: (pid: number) => boolean | Promise<boolean> = () => true,
-): Promise<number> {
-  const [program = "", ...args] = [...serverAccount().prefix, ...command];
-  const output = openSync(log, "a");
-  const child = spawn(program, args, {
-    // The account may not be able to enter the folder of the tests.
-    cwd: "/",
-    stdio: ["ignore", output, output],
-    // Not the tests' own PGDATA, PGOPTIONS, LC_ALL and the like.
-    env: { PATH: process.env.PATH, LC_ALL: "C" },
-    // Ctrl-C in a terminal is for the tests, which then end the server.
-    detached: true,
-  });
-  closeSync(output);
-  child.unref();
-  const { pid } = child;
-  if (pid === undefined) throw new Error(`Cannot run ${program}`);
-  await until(`${command[0]} is ready`, () => {
-    if (isAlive(pid)) return isReady(pid);
-    throw new Error(`${command[0]} does not start:\n${readFileSync(log)}`);
-  });
-  return pid;
+): Daemon {
+  let running = 0;
+  const path = join(folder, "log");
+  const log = () => readFileSync(path, "utf8");
+  return {
+    get pid() {
+      return running;
+    },
+    log,
+    async start() {
+      const [program = "", ...args] = [...serverAccount().prefix, ...command()];
+      const output = openSync(path, "a");
+      const child = spawn(program, args, {
+        // The account may not be able to enter the folder of the tests.
+        cwd: "/",
+        stdio: ["ignore", output, output],
+        // Not the tests' own PGDATA, PGOPTIONS, LC_ALL and the like.
+        env: { PATH: process.env.PATH, LC_ALL: "C" },
+        // Ctrl-C in a terminal is for the tests, which then end the server.
+        detached: true,
+      });
+      closeSync(output);
+      child.unref();
+      const { pid } = child;
+      if (pid === undefined) throw new Error(`Cannot run ${program}`);
+      running = pid;
+      writeFileSync(join(folder, "pid"), `${pid}`);
+      await until(`what writes ${path} is ready`, () => {
+        if (isAlive(pid)) return isReady(pid);
+        throw new Error(`It does not start:\n${log()}`);
+      });
+    },
+    kill: () => killTree(running),
+  };
 }
 
 /** An account of this machine. */

@@ -16,7 +16,7 @@ import {
 import { atEnd } from "../at_end.ts";
 import { skipping, testUnless } from "../runtime.ts";
 import { findBinaries } from "./binaries.ts";
-import { type Cluster, startCluster } from "./cluster.ts";
+import { type Cluster, FAST, startCluster } from "./cluster.ts";
 import {
   connect,
   createDatabase,
@@ -76,9 +76,7 @@ export async function sharedPostgres(): Promise<SharedPostgres> {
 
   async function newDatabase(): Promise<string> {
     if (server !== undefined) return await createDatabase(server);
-    // None of these tests looks at a database after a crash.
-    const settings = { fsync: "off", full_page_writes: "off" };
-    cluster = startCluster({ settings });
+    cluster = startCluster({ settings: FAST });
     return await (await cluster).newDatabase();
   }
 

@@ -1,11 +1,11 @@
 /** Tests on their own PostgreSQL server, with a standby or a copy of it, or with PgBouncer. */
 
 import { randomUUID } from "node:crypto";
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext, TestOptions } from "node:test";
 import { atEnd } from "../at_end.ts";
-import { freePort } from "../process.ts";
+import { findProgram, freePort } from "../process.ts";
 import { skipping } from "../runtime.ts";
 import { until } from "../time.ts";
 import { findBinaries, requireBinaries } from "./binaries.ts";
@@ -16,12 +16,10 @@ import {
   startCluster,
 } from "./cluster.ts";
 import {
+  daemon,
   guardedFolder,
-  isAlive,
   runAsServer,
   serverAccount,
-  signal,
-  startDaemon,
 } from "./processes.ts";
 import { runSql } from "./sql.ts";
 
@@ -40,10 +38,7 @@ export function withCluster(
 ): (t: TestContext) => Promise<void> {
   return async (t) => {
     const cluster = await startCluster(options);
-    atEnd(t, () => {
-      cluster.resume();
-      return cluster.close();
-    });
+    atEnd(t, cluster.close);
     await work(cluster, t);
   };
 }
@@ -159,8 +154,7 @@ export interface PgBouncer {
   close(): Promise<void>;
 }
 
-const PROGRAM = ["/usr/sbin", "/usr/bin", "/usr/local/bin"]
-  .map((folder) => join(folder, "pgbouncer")).find(existsSync);
+const PROGRAM = findProgram("pgbouncer");
 
 /** `false`, or why there can be none. */
 export const missingPgBouncer: string | false = PROGRAM === undefined &&
@@ -176,7 +170,7 @@ export async function startPgBouncer(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<PgBouncer> {
   if (PROGRAM === undefined) throw new Error(String(missingPgBouncer));
-  const { path: folder, remove } = guardedFolder("pgbouncer.pid", "TERM");
+  const { path: folder, remove } = guardedFolder("pid", "TERM");
   const port = await freePort();
   const configuration = join(folder, "pgbouncer.ini");
   const { username, password } = new URL(cluster.url("postgres"));
@@ -184,7 +178,6 @@ export async function startPgBouncer(
     listen_addr: "127.0.0.1",
     listen_port: String(port),
     unix_socket_dir: "",
-    pidfile: join(folder, "pgbouncer.pid"),
     // Whatever name a client gives, the server sees the one below.
     auth_type: "any",
     pool_mode: "transaction",
@@ -202,25 +195,15 @@ export async function startPgBouncer(
   );
   serverAccount().give(configuration);
 
-  const log = join(folder, "log");
-  let pid = 0;
   const url = (database: string): string =>
     `postgres://${username}@127.0.0.1:${port}/${database}`;
-
-  async function start(): Promise<void> {
-    const command = [PROGRAM ?? "", configuration];
+  const { start, kill } = daemon(
+    folder,
+    () => [PROGRAM, configuration],
     // Its own database, for statistics: queries there use no connection of the server.
-    const isReady = () =>
-      runSql(url("pgbouncer"), "show version").then(() => true, () => false);
-    pid = await startDaemon(command, log, isReady);
-  }
-
-  async function kill(): Promise<void> {
-    signal(pid, "SIGKILL");
-    await until("PgBouncer is gone", () => !isAlive(pid));
-    rmSync(join(folder, "pgbouncer.pid"), { force: true });
-  }
-
+    () =>
+      runSql(url("pgbouncer"), "show version").then(() => true, () => false),
+  );
   try {
     await start();
   } catch (error) {
