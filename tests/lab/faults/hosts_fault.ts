@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as pause } from "node:timers/promises";
 import { postgresStorage } from "../../../adapters/storage/postgres/mod.ts";
 import { atEnd } from "../../support/at_end.ts";
 import {
@@ -15,18 +14,23 @@ import {
 import { awaitedLater, until } from "../../support/time.ts";
 import { REX } from "../../support/pets.ts";
 
+/** The log tells who was connected. */
+const OPTIONS = { settings: { log_connections: "on" } };
+
 test(
   "a storage waits for a server that takes writes, at its start and in a switchover",
   ON_CLUSTER,
   withCluster(async (first, t) => {
-    const second = await startCluster();
+    const second = await startCluster(OPTIONS);
     atEnd(t, () => second.close());
-    for (const each of [first, second]) await setReadOnly(each, true);
-    const hosts = [second, first].map(({ port }) => `127.0.0.1:${port}`);
+    const both = [second, first];
+    for (const each of both) await setReadOnly(each, true);
+    const hosts = both.map(({ port }) => `127.0.0.1:${port}`);
     const opening = awaitedLater(
       postgresStorage(`postgres://postgres@${hosts}/postgres`),
     );
-    await pause(500);
+    const isAsked = ({ log }: Cluster) => log().includes("name=petstore");
+    await until("each was asked", () => both.every(isAsked));
     await setReadOnly(first, false);
     const storage = await opening;
     atEnd(t, () => storage.close());
@@ -42,7 +46,7 @@ test(
       "the other server is used",
       () => storage.create(REX).then(({ id }) => id === 1n, () => false),
     );
-  }),
+  }, OPTIONS),
 );
 
 /** Sets it for all transactions from now on, those of open connections as well. */
