@@ -3,13 +3,11 @@
  * that adapters share, the standalone server imports all of them, and tests import anything.
  */
 import assert from "node:assert/strict";
-import { globSync, readFileSync } from "node:fs";
-import { join, posix } from "node:path";
+import { globSync } from "node:fs";
+import { posix } from "node:path";
 import test from "node:test";
-import { fileURLToPath } from "node:url";
+import { readText, ROOT } from "./support/repository.ts";
 import { testUnless } from "./support/runtime.ts";
-
-const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
 /**
  * The room of a file in `adapters/`: `storage/sqlite`, `storage` for what storages share, or
@@ -36,7 +34,7 @@ const sources: readonly Source[] = globSync(
   ["mod.ts", "{core,adapters,tests,docs}/**/*.ts"],
   { cwd: ROOT, exclude: (path) => /node_modules/.test(path) },
 ).map((path) => {
-  const text = readFileSync(join(ROOT, path), "utf8")
+  const text = readText(path)
     .replaceAll(/^ *\* ```ts$[^]*?^ *\* ```$/gm, "");
   const imports = [
     ...text.matchAll(/^(?:import|export)\b(?:[^;"]*? from)? "([^"]+)";/gm),
@@ -178,7 +176,7 @@ interface Lock {
 }
 
 function read<T>(path: string): T {
-  return JSON.parse(readFileSync(join(ROOT, path), "utf8"));
+  return JSON.parse(readText(path));
 }
 
 test("the service has no package that only tests need, and tests the same versions", () => {
@@ -202,7 +200,7 @@ test("the service has no package that only tests need, and tests the same versio
       "adapters/docs/page_endpoints.ts",
     ]
   ) {
-    const text = readFileSync(join(ROOT, path), "utf8");
+    const text = readText(path);
     assert.ok(page && text.includes(page), `${path} names ${page}`);
   }
   const lock = read<Lock>("deno.lock").specifiers;
@@ -218,10 +216,7 @@ test("the service has no package that only tests need, and tests the same versio
 
 const skip = !("Deno" in globalThis) && "only Deno has permissions to deny";
 testUnless(skip)("mod.ts can be imported without any permission", async () => {
-  const program = `const mod = await import("${new URL(
-    "../mod.ts",
-    import.meta.url,
-  )}");
+  const program = `const mod = await import("./mod.ts");
     console.log(typeof mod.createHandler);`;
   // Not node:child_process, because it gives every Deno that it starts all permissions.
   const child = new Deno.Command(Deno.execPath(), {

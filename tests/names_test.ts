@@ -5,23 +5,20 @@
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, globSync } from "node:fs";
 import test from "node:test";
-import { fileURLToPath } from "node:url";
 import { COVERED } from "./lab/mutations.ts";
+import { pathOf, readText, ROOT } from "./support/repository.ts";
 import { skipping, testUnless } from "./support/runtime.ts";
-
-const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
 const listed = Object.values(COVERED).flatMap((sources) => sources.split(" "));
 
 const withoutTest = globSync(["mod.ts", "{core,adapters}/**/*.ts"], {
   cwd: ROOT,
 }).map((path) => path.replaceAll("\\", "/")).filter((path) =>
-  !existsSync(join(ROOT, "tests", path.replace(/\.ts$/, "_test.ts"))) &&
+  !existsSync(pathOf(`tests/${path.replace(/\.ts$/, "_test.ts")}`)) &&
   !path.startsWith("core/operations/") &&
-  hasCode(readFileSync(join(ROOT, path), "utf8"))
+  hasCode(readText(path))
 );
 
 /** Tells whether a source has more than comments, imports and types. */
@@ -46,7 +43,7 @@ test("a source is listed exactly if it has no test of its name", () => {
     !withoutTest.includes(path) || listed.indexOf(path) !== i
   );
   const missing = Object.keys(COVERED)
-    .filter((path) => !existsSync(join(ROOT, "tests", path)));
+    .filter((path) => !existsSync(pathOf(`tests/${path}`)));
   assert.deepEqual([...stale, ...missing], [], "in tests/lab/mutations.ts");
 });
 
@@ -56,11 +53,11 @@ const LONG_TITLE =
 
 test("the title of a test has at most 80 characters", () => {
   const paths = globSync("**/*.ts", {
-    cwd: join(ROOT, "tests"),
+    cwd: pathOf("tests"),
     exclude: ["**/node_modules"],
   });
   const long = paths.flatMap((path) =>
-    readFileSync(join(ROOT, "tests", path), "utf8")
+    readText(`tests/${path}`)
       .replaceAll(/\$\{[^}]*\}/g, "").matchAll(LONG_TITLE)
       .map(([, , title]) => `${path}: ${title}`).toArray()
   );

@@ -2,10 +2,9 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
+import { ROOT } from "./support/repository.ts";
 import { RUNTIME, testUnless } from "./support/runtime.ts";
 
-const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const it = testUnless(RUNTIME !== "deno" && "only Deno has tasks");
 
 function deno(...args: readonly string[]) {

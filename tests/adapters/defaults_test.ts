@@ -1,10 +1,8 @@
 /** Each number that a comment names as the default of an option is what the code does, by a clock of the test's. */
 import assert from "node:assert/strict";
-import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { globSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
 import { createClient } from "../../adapters/client/mod.ts";
 import { d1Storage } from "../../adapters/storage/d1/mod.ts";
 import { grouped } from "../../adapters/storage/grouped.ts";
@@ -20,6 +18,7 @@ import { type Answer, ask } from "../contract/ask.ts";
 import { handleService } from "../support/handle_service.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { runSql } from "../support/postgres/sql.ts";
+import { readText, ROOT } from "../support/repository.ts";
 import { temporaryFiles } from "../support/temporary_directory.ts";
 import { imitation } from "./storage/d1/imitation.ts";
 import { key, REX } from "../support/pets.ts";
@@ -141,8 +140,6 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "adapters/http/bun/mod.ts maxRequestBodySize": "standalone/serve_test.ts",
 };
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 /** An option whose comment names a number as its default. */
 const IN_COMMENTS =
   /Default:\s+(?:\* )?(\d[\d,]*)(?:(?!\*\/)[^])*\*\/\s+readonly (\w+)\?:/g;
@@ -154,12 +151,13 @@ function note(option: string, number = ""): void {
 }
 
 for (const path of globSync("{core,adapters}/**/*.ts", { cwd: ROOT })) {
-  for (const [, number, option] of read(path).matchAll(IN_COMMENTS)) {
+  for (const [, number, option] of readText(path).matchAll(IN_COMMENTS)) {
     note(`${path} ${option}`, number);
   }
 }
-const [, callers] = /Up to ([\d,]+) callers/.exec(read("docs/operating.md")) ??
-  [];
+const [, callers] =
+  /Up to ([\d,]+) callers/.exec(readText("docs/operating.md")) ??
+    [];
 note("adapters/standalone/rate_limit.ts maxCallers", callers);
 
 test("every documented default is measured", () => {

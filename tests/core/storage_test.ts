@@ -1,14 +1,10 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import test from "node:test";
+import { readText } from "../support/repository.ts";
 
 /** The names that an entry exports, types too. */
 function exported(path: string): readonly string[] {
-  const source = readFileSync(
-    new URL(`../../${path}`, import.meta.url),
-    "utf8",
-  );
-  const lists = source.matchAll(/^export (type )?\{([^}]*)\}/gm);
+  const lists = readText(path).matchAll(/^export (type )?\{([^}]*)\}/gm);
   return [...lists].flatMap(([, , list = ""]) =>
     list.match(/\w+(?=,|\s*$)/g) ?? []
   );

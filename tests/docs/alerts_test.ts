@@ -3,23 +3,17 @@
  * and each is explained.
  */
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { run } from "../support/process.ts";
-import { skipping, testUnless } from "../support/runtime.ts";
+import { pathOf, readText } from "../support/repository.ts";
+import { missing, testUnless } from "../support/runtime.ts";
 import { newFolder } from "../support/temporary_directory.ts";
 
-const RULES = fileURLToPath(
-  new URL("../../docs/examples/alerts.yaml", import.meta.url),
-);
-const skip = skipping(
-  spawnSync("promtool").error !== undefined &&
-    "promtool is missing: Debian's package prometheus has it",
-);
-const rules = readFileSync(RULES, "utf8");
+const RULES = "docs/examples/alerts.yaml";
+const skip = missing("promtool", "Debian's package prometheus has it");
+const rules = readText(RULES);
 const names = Array.from(
   rules.matchAll(/^ +- alert: (\w+)$/gm),
   ([, name = ""]) => name,
@@ -71,8 +65,7 @@ const SERIES: Readonly<Record<string, readonly Series[]>> = {
 
 test("each alert is tested, and docs/operating.md says what to do", () => {
   assert.deepEqual(Object.keys(SERIES), names);
-  const page = new URL("../../docs/operating.md", import.meta.url);
-  const named = readFileSync(page, "utf8").match(/(?<=`)Petstore\w+/g);
+  const named = readText("docs/operating.md").match(/(?<=`)Petstore\w+/g);
   assert.deepEqual(named?.sort(), names.toSorted());
 });
 
@@ -94,7 +87,10 @@ for (const [alert, series] of Object.entries(SERIES)) {
         }],
       }));
       const path = join(newFolder(t), "tests.json");
-      writeFileSync(path, JSON.stringify({ rule_files: [RULES], tests }));
+      writeFileSync(
+        path,
+        JSON.stringify({ rule_files: [pathOf(RULES)], tests }),
+      );
       const { code, stdout, stderr } = await run(
         ["promtool", "test", "rules", path],
       );

@@ -5,10 +5,11 @@
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { test, type TestContext } from "node:test";
+import { readText } from "../support/repository.ts";
 import { findRuntime, skipping } from "../support/runtime.ts";
 import { newFolder } from "../support/temporary_directory.ts";
 import {
@@ -16,7 +17,6 @@ import {
   startSandbox,
 } from "../adapters/sandbox/sandbox_program.ts";
 
-const DOCS = new URL("../../docs/", import.meta.url);
 const timeout = 1_200_000; // packages are fetched and compiled
 
 /**
@@ -91,7 +91,7 @@ async (t: TestContext) => {
   t.after(sandbox.program.endInput);
   const { port } = sandbox;
   const read = (path: string) =>
-    readFileSync(new URL(path, DOCS), "utf8").replaceAll("8000", `${port}`);
+    readText(`docs/${path}`).replaceAll("8000", `${port}`);
   await work(newFolder(t), read, sandbox);
 };
 

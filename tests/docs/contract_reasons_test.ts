@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { operations } from "../../core/operations/operations.ts";
-
-const DOCUMENT = new URL("../../docs/contract.md", import.meta.url);
+import { readText } from "../support/repository.ts";
 
 test("contract.md gives a reason for each answer that the interface leaves open", () => {
-  const tables = readFileSync(DOCUMENT, "utf8").split(/\n\n/)
+  const tables = readText("docs/contract.md").split(/\n\n/)
     .filter((part) => part.startsWith("| Question"))
     .map((part) =>
       part.split("\n").filter((line) => line.startsWith("|"))
@@ -26,11 +24,7 @@ test("contract.md and the README say how many operations there are", () => {
   const keyed = operations.filter(({ isPublic }) => isPublic !== true);
   const words = `${numbers[keyed.length]} operations`;
   for (const path of ["docs/contract.md", "README.md"]) {
-    const text = readFileSync(
-      new URL(`../../${path}`, import.meta.url),
-      "utf8",
-    );
-    const isSaid = text.replaceAll(/\s+/g, " ").includes(words);
+    const isSaid = readText(path).replaceAll(/\s+/g, " ").includes(words);
     assert.ok(isSaid, `say in ${path} that there are ${words}`);
   }
 });

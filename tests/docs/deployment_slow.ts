@@ -3,7 +3,6 @@
  * platform.
  */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { test, type TestContext } from "node:test";
@@ -11,7 +10,6 @@ import { Deployment } from "kubernetes-models/apps/v1/Deployment";
 import { PodDisruptionBudget } from "kubernetes-models/policy/v1/PodDisruptionBudget";
 import { Service } from "kubernetes-models/v1/Service";
 import { parseAllDocuments } from "yaml";
-import { fileURLToPath } from "node:url";
 import { readConfig } from "../../adapters/standalone/config.ts";
 import { postgresStorage } from "../../adapters/storage/postgres/mod.ts";
 import { issuedKeys } from "../../core/keys/issued_keys.ts";
@@ -19,6 +17,7 @@ import { startCluster } from "../support/postgres/cluster.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";
 import { type Answer, ask, type Question } from "../contract/ask.ts";
+import { readText, ROOT } from "../support/repository.ts";
 import type { RunningServer } from "../support/standalone.ts";
 import { atEnd } from "../support/at_end.ts";
 import { freePort, startProgram } from "../support/process.ts";
@@ -31,10 +30,7 @@ const NOT_DENO = RUNTIME !== "deno" &&
   "the files for deployment are for Deno";
 
 /** The folder of the repository, without a slash at its end. */
-const ROOT = fileURLToPath(new URL("../..", import.meta.url)).replace(
-  /\/$/,
-  "",
-);
+const REPOSITORY = ROOT.replace(/\/$/, "");
 
 const KEY = "secret";
 
@@ -94,8 +90,8 @@ function placesOf(folder: string, port: number, database?: string) {
   return {
     "/usr/local/bin/deno": process.execPath,
     "deno": process.execPath,
-    "/opt/petstore": ROOT,
-    "/app": ROOT,
+    "/opt/petstore": REPOSITORY,
+    "/app": REPOSITORY,
     "/var/lib/petstore": folder,
     "/data": folder,
     "/deno-dir": join(folder, "deno-dir"),
@@ -116,7 +112,7 @@ function place(text: string, places: Readonly<Record<string, string>>): string {
 }
 
 for (const [name, command] of Object.entries(COMMANDS)) {
-  const { words, env, workingDirectory = ROOT } = command;
+  const { words, env, workingDirectory = REPOSITORY } = command;
   for (const database of ["SQLite", "PostgreSQL"]) {
     // The page names PostgreSQL's address only in a sentence.
     const isPostgres = database === "PostgreSQL";
@@ -151,7 +147,7 @@ for (const [name, command] of Object.entries(COMMANDS)) {
   }
 
   test(`the command of ${name} names the files, and the variables of deno.json alone`, () => {
-    const { permissions } = JSON.parse(read("deno.json"));
+    const { permissions } = JSON.parse(readText("deno.json"));
     const line = words.join(" ");
     const variables = one(line, /--allow-env=(\S+)/).split(",");
     assert.deepEqual(variables, permissions.default.env);
@@ -162,17 +158,17 @@ for (const [name, command] of Object.entries(COMMANDS)) {
 // ---- systemd ----
 
 test("systemd, Docker and Kubernetes give a server 5 s more to end than it takes", () => {
-  const compose = read("docs/examples/container/compose.yaml");
+  const compose = readText("docs/examples/container/compose.yaml");
   const inImage = imageEnvironment();
   const cases = [
     [
-      read("docs/examples/systemd/petstore@.service"),
+      readText("docs/examples/systemd/petstore@.service"),
       /^TimeoutStopSec=(\d+)$/m,
       unitEnvironment(),
     ],
     [compose, /^x-server:[^]*?\n {2}stop_grace_period: (\d+)s$/m, inImage],
     [
-      read("docs/examples/kubernetes.yaml"),
+      readText("docs/examples/kubernetes.yaml"),
       /^ +terminationGracePeriodSeconds: (\d+)$/m,
       inImage,
     ],
@@ -188,7 +184,7 @@ test("systemd, Docker and Kubernetes give a server 5 s more to end than it takes
 });
 
 test("the lines of docs/examples/kubernetes.yaml are what Kubernetes takes", () => {
-  const documents = parseAllDocuments(read("docs/examples/kubernetes.yaml"))
+  const documents = parseAllDocuments(readText("docs/examples/kubernetes.yaml"))
     .map((document) => document.toJS());
   const kinds = { Deployment, PodDisruptionBudget, Service };
   assert.deepEqual(
@@ -212,16 +208,18 @@ test("the image is built of the files that are sent for it, on the Deno of the t
     ([, sources = ""]) => sources.split(" "),
   ).flat();
   const folder = "docs/examples/container";
-  const compose = read(`${folder}/compose.yaml`);
+  const compose = readText(`${folder}/compose.yaml`);
   const context = one(compose, /^ *context: (\S+)$/m);
   assert.equal(join(ROOT, folder, context, "."), join(ROOT, "."));
-  const [all, ...sent] = read("docs/examples/container/Dockerfile.dockerignore")
+  const [all, ...sent] = readText(
+    "docs/examples/container/Dockerfile.dockerignore",
+  )
     .split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   assert.equal(all, "*");
   assert.deepEqual(sent.map((line) => line.replace("!", "")), copied);
   assert.equal(
     one(dockerfile(), /^ARG DENO_VERSION=(\S+)$/m),
-    one(read(".ci/run"), /^deno_version=(\S+)$/m),
+    one(readText(".ci/run"), /^deno_version=(\S+)$/m),
   );
 });
 
@@ -281,14 +279,9 @@ testUnless(NOT_DENO || NO_CLUSTER)(
 
 // ---- Reading the files for deployment ----
 
-/** A file of the repository. */
-function read(path: string): string {
-  return readFileSync(`${ROOT}/${path}`, "utf8");
-}
-
 /** The words of `ExecStart` of the unit. */
 function unitCommand(): readonly string[] {
-  const unit = read("docs/examples/systemd/petstore@.service")
+  const unit = readText("docs/examples/systemd/petstore@.service")
     .replaceAll(/^#.*\n/gm, "")
     .replaceAll(/\\\n\s*/g, "");
   return one(unit, /^ExecStart=(.+)$/m).split(/\s+/);
@@ -296,13 +289,13 @@ function unitCommand(): readonly string[] {
 
 /** The variables of `petstore.env`. */
 function unitEnvironment(): Readonly<Record<string, string>> {
-  const lines = read("docs/examples/systemd/petstore.env").split("\n");
+  const lines = readText("docs/examples/systemd/petstore.env").split("\n");
   return settings(lines.filter((line) => !/^(?:#|$)/.test(line)));
 }
 
 /** The command with the fewest permissions, whose first word is a setting. */
 function leastCommand(): Omit<Command, "cwd"> {
-  const page = read("docs/operating.md").replaceAll(/\\\n\s*/g, "");
+  const page = readText("docs/operating.md").replaceAll(/\\\n\s*/g, "");
   const command = one(page, /\n## Permissions\n[^]*?```sh\n(.*)\n```/);
   const [setting = "", ...words] = command.split(" ");
   return { words, env: settings([setting]) };
@@ -337,7 +330,10 @@ function settings(words: readonly string[]): Readonly<Record<string, string>> {
 
 /** The `Dockerfile` with one line for each instruction. */
 function dockerfile(): string {
-  return read("docs/examples/container/Dockerfile").replaceAll(/\\\n\s*/g, "");
+  return readText("docs/examples/container/Dockerfile").replaceAll(
+    /\\\n\s*/g,
+    "",
+  );
 }
 
 /** Returns the match of an expression's only group. */

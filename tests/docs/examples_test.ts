@@ -4,13 +4,14 @@
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { pathOf, readText, ROOT } from "../support/repository.ts";
 import {
   commandLine,
+  missing,
   RUNTIME,
   skipping,
   testUnless,
@@ -26,18 +27,13 @@ import {
   startMain,
 } from "../support/standalone.ts";
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** It also has the types of packages that the service does not need to run. */
 const TYPES = ["tests/deno.json", "deno.json"]
-  .find((path) => existsSync(join(ROOT, path)));
-
-function read(path: string): string {
-  return readFileSync(join(ROOT, path), "utf8");
-}
+  .find((path) => existsSync(pathOf(path)));
 
 /** The files in a folder with this ending, as paths from the root. */
 function filesIn(folder: string, ending: string): readonly string[] {
-  return readdirSync(join(ROOT, folder), { recursive: true })
+  return readdirSync(pathOf(folder), { recursive: true })
     .map((name) => join(folder, String(name)))
     .filter((path) => path.endsWith(ending)).sort();
 }
@@ -63,7 +59,7 @@ const blocks: readonly Block[] = documents.filter((file) =>
   file !== "docs/clients.md"
 ).flatMap((file) =>
   Array.from(
-    read(file).matchAll(/^```(.*)\n([^]*?)^```$/gm),
+    readText(file).matchAll(/^```(.*)\n([^]*?)^```$/gm),
     ([, language = "", text = ""]) => ({ file, language, text }),
   )
 );
@@ -128,7 +124,7 @@ test("every example is run", () => {
 
 test("every ts and python block is part of an example, line for line", () => {
   const programs = [...examples, ...filesIn("docs/examples", ".py")];
-  const sources = programs.map((path) => "\n" + read(path));
+  const sources = programs.map((path) => "\n" + readText(path));
   for (const { file, text } of [...blocksOf("ts"), ...blocksOf("python")]) {
     if (file === "docs/tour.md") continue; // the next test
     assert.ok(
@@ -143,7 +139,7 @@ const unindented = (text: string) => text.replaceAll(/^ +/gm, "");
 
 test("the lines that docs/tour.md quotes are in the file that is named before them", () => {
   let path = "";
-  const quoted = read("docs/tour.md")
+  const quoted = readText("docs/tour.md")
     .matchAll(
       /\]\(\.\.\/((?:core|adapters)\/[^)]*\.ts)\)|^```ts\n([^]*?)^```$/gm,
     );
@@ -151,7 +147,7 @@ test("the lines that docs/tour.md quotes are in the file that is named before th
   for (const [, named, lines] of quoted) {
     if (named !== undefined) path = named;
     else if (lines !== undefined) {
-      const isThere = unindented(read(path)).includes(unindented(lines));
+      const isThere = unindented(readText(path)).includes(unindented(lines));
       assert.ok(isThere, `${path} has no more\n${lines}`);
       count++;
     }
@@ -165,7 +161,7 @@ const it = testUnless(notDeno);
 it(
   "each function and class of an entry has an example",
   () => {
-    const { exports } = JSON.parse(read("deno.json"));
+    const { exports } = JSON.parse(readText("deno.json"));
     const entries: string[] = Object.values(exports);
     const args = ["doc", "--json", ...entries];
     const { stdout } = spawnSync(process.execPath, args, {
@@ -216,7 +212,7 @@ for (const [file, runtimes] of Object.entries(RUNS)) {
     const port = String(await freePort());
     const toPort = (text: string) => text.replaceAll("8000", port);
     const program = placeExample(file, cwd, toPort);
-    const config = ["--config", join(ROOT, "deno.json")];
+    const config = ["--config", pathOf("deno.json")];
     const host = ["--host", "127.0.0.1", "--port", port];
     const command = file === "server.ts" && RUNTIME === "deno"
       ? [process.execPath, "serve", ...host, ...config, program]
@@ -228,7 +224,7 @@ for (const [file, runtimes] of Object.entries(RUNS)) {
 for (const [file, expected] of Object.entries(PRINTS)) {
   test(`docs/examples/${file} prints what it should`, async (t) => {
     const cwd = newFolder(t);
-    const flags = ["--quiet", "--config", join(ROOT, String(TYPES))];
+    const flags = ["--quiet", "--config", pathOf(String(TYPES))];
     const command = commandLine(placeExample(file, cwd), flags);
     const { code, stdout, stderr } = await run(command, { cwd });
     assert.deepEqual([code, stdout + stderr], [0, expected]);
@@ -253,10 +249,8 @@ function masked(text: string): string {
 const { tasks, permissions }: {
   tasks: Readonly<Record<string, unknown>>;
   permissions: { default: { env: readonly string[]; read: unknown } };
-} = JSON.parse(read("deno.json"));
-const noCurl = skipping(
-  spawnSync("curl", ["--version"]).status !== 0 && "curl is missing",
-);
+} = JSON.parse(readText("deno.json"));
+const noCurl = missing("curl");
 // The programs run in their own folder, and the docs page is in this one.
 const noPage = permissions.default.read !== true &&
   "deno task start may not read the docs page from another folder";
@@ -329,8 +323,8 @@ testUnless(notDeno || noCurl || noPage || skipping(NO_TERMINAL))(
         }
         if (process.env.UPDATE_DOCS === "1") {
           writeFileSync(
-            join(ROOT, file),
-            read(file).replace(text, () => actual),
+            pathOf(file),
+            readText(file).replace(text, () => actual),
           );
         } else {
           assert.equal(actual, text, `${file}: UPDATE_DOCS=1 writes it anew`);
@@ -347,10 +341,10 @@ testUnless(notDeno || noCurl || noPage || skipping(NO_TERMINAL))(
 testUnless(!("laws" in tasks) && "deno.json has no task laws")(
   "the documents name tasks that exist, and the version of Deno that is tested",
   () => {
-    const version = /^deno_version=(.*)$/m.exec(read(".ci/run"))?.[1];
+    const version = /^deno_version=(.*)$/m.exec(readText(".ci/run"))?.[1];
     for (const file of documents) {
       for (
-        const [line, npx, task = ""] of read(file).matchAll(
+        const [line, npx, task = ""] of readText(file).matchAll(
           /\bdeno(?:@(\S+))? task (?:-q )?([\w:]+)/g,
         )
       ) {
@@ -371,7 +365,7 @@ test("every program and permission in an sh block is right", () => {
       );
       for (const [program] of line.matchAll(/(?<=\s)[\w/]+\.ts\b/g)) {
         const exists = [".", "docs/examples"]
-          .some((folder) => existsSync(join(ROOT, folder, program)));
+          .some((folder) => existsSync(pathOf(`${folder}/${program}`)));
         assert.ok(exists, `${file}: ${program}`);
       }
       const variables = /--allow-env=(\S+)/.exec(line)?.[1] ?? allowed;
@@ -382,14 +376,14 @@ test("every program and permission in an sh block is right", () => {
 
 test("every link in the documents leads to a file, and to a heading of it", () => {
   for (const file of documents) {
-    for (const [, link = ""] of read(file).matchAll(/\]\(([^)]+)\)/g)) {
+    for (const [, link = ""] of readText(file).matchAll(/\]\(([^)]+)\)/g)) {
       if (/^https:/.test(link)) continue;
       const [path = "", heading] = link.split("#");
       const target = path === "" ? file : join(file, "..", path);
-      assert.ok(existsSync(join(ROOT, target)), `${file}: ${link}`);
+      assert.ok(existsSync(pathOf(target)), `${file}: ${link}`);
       if (heading === undefined) continue;
       const headings = Array.from(
-        read(target).matchAll(/^#+ (.*)$/gm),
+        readText(target).matchAll(/^#+ (.*)$/gm),
         ([, text = ""]) =>
           text.toLowerCase().replaceAll(/[^\w -]/g, "").replaceAll(" ", "-"),
       );
@@ -400,12 +394,13 @@ test("every link in the documents leads to a file, and to a heading of it", () =
 
 test("Deno is started with -q: it would wait for a reader of its own lines", () => {
   const commands = [
-    ...read("docs/operating.md").match(/deno (?:run|serve) [^`]+\.ts/g) ?? [],
-    ...read("docs/examples/systemd/petstore@.service").match(
+    ...readText("docs/operating.md").match(/deno (?:run|serve) [^`]+\.ts/g) ??
+      [],
+    ...readText("docs/examples/systemd/petstore@.service").match(
       /^ExecStart=.*/m,
     ) ??
       [],
-    ...read("docs/examples/container/Dockerfile").match(/^CMD .*/m) ?? [],
+    ...readText("docs/examples/container/Dockerfile").match(/^CMD .*/m) ?? [],
   ];
   assert.equal(commands.length, 4);
   for (const command of commands) assert.match(command, /[ "]-q\b/);
@@ -415,16 +410,18 @@ test("docs/operating.md, --help and deno.json have each setting and no others", 
   const { stdout } = await runMain(["start", "--help"], {});
   const names = stdout.match(/(?<=^ {2})[A-Z_]+/gm) ?? [];
   const [table = ""] = /^\| Variable [^]*?\n\n/m
-    .exec(read("docs/operating.md")) ?? [];
+    .exec(readText("docs/operating.md")) ?? [];
   const columns = table.match(/^\| `[^|]*/gm) ?? [];
   const rows = columns.join().match(/[A-Z_]+/g);
   assert.deepEqual(rows, names);
-  const { permissions } = JSON.parse(read("deno.json"));
+  const { permissions } = JSON.parse(readText("deno.json"));
   assert.deepEqual(permissions.default.env, [...names, "PG*"]);
 });
 
 test("docs/contract.md has a row for each code of an error, with its status", () => {
-  const rows = read("docs/contract.md").matchAll(/^\| (\d{3}) +\| `(\w+)`/gm);
+  const rows = readText("docs/contract.md").matchAll(
+    /^\| (\d{3}) +\| `(\w+)`/gm,
+  );
   assert.deepEqual(
     Object.fromEntries(
       [...rows].map(([, status, code]) => [code, +`${status}`]),
@@ -434,9 +431,9 @@ test("docs/contract.md has a row for each code of an error, with its status", ()
 });
 
 test("the faults that docs/operating.md explains are in the program's own words", () => {
-  const sources = filesIn("adapters", ".ts").map(read).join("\n");
+  const sources = filesIn("adapters", ".ts").map(readText).join("\n");
   const [section = ""] = /^## If something is wrong\n[^]*?(?=^## )/m
-    .exec(read("docs/operating.md")) ?? [];
+    .exec(readText("docs/operating.md")) ?? [];
   const causes = section.match(/^\| `.*?\|/gm) ?? [];
   assert.notEqual(causes.length, 0);
   for (const cause of causes) {
@@ -447,9 +444,9 @@ test("the faults that docs/operating.md explains are in the program's own words"
 });
 
 test("the figures of the judge in the README are those of docs/judge.md", () => {
-  const [, hold, fail, unchecked] = read("docs/judge.md")
+  const [, hold, fail, unchecked] = readText("docs/judge.md")
     .match(/^The interface: (\d+) hold, (\d+) fail, (\d+) cannot/m) ?? [];
-  const readme = read("README.md");
+  const readme = readText("README.md");
   const all = Number(hold) + Number(fail) + Number(unchecked);
   const clauses = `| ${fail} of ${all} clauses fail `;
   assert.ok(readme.includes(clauses), clauses);

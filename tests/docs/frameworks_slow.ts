@@ -6,18 +6,15 @@ import { readdirSync } from "node:fs";
 import type { AddressInfo, Server } from "node:net";
 import process from "node:process";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import type { OpenService } from "../contract/ask.ts";
 import { atEnd } from "../support/at_end.ts";
 import { handleService } from "../support/handle_service.ts";
 import { httpContract } from "../contract/register.ts";
 import { placeExample } from "../support/examples.ts";
+import { pathOf } from "../support/repository.ts";
 import { temporaryDirectory } from "../support/temporary_directory.ts";
 import { skipping, testUnless } from "../support/runtime.ts";
 
-const EXAMPLES = fileURLToPath(
-  new URL("../../docs/examples/frameworks/", import.meta.url),
-);
 const { FRAMEWORKS, PETSTORE_TEST_NODE = "node" } = process.env;
 
 /**
@@ -54,7 +51,7 @@ if (FRAMEWORKS === undefined) {
 
   testUnless(skip)("the frameworks keep the HTTP contract on Node", () => {
     const cwd = temporaryDirectory();
-    for (const name of readdirSync(EXAMPLES)) {
+    for (const name of readdirSync(pathOf("docs/examples/frameworks"))) {
       placeExample(
         `frameworks/${name}`,
         cwd,

@@ -7,8 +7,9 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { type Answer, ask } from "../contract/ask.ts";
 import { handleService } from "../support/handle_service.ts";
+import { pathOf, readText } from "../support/repository.ts";
 
-const FILE = new URL("../../docs/examples/petstore.http", import.meta.url);
+const FOLDER = "docs/examples";
 
 /** What else the answers have, by number. */
 const EXPECTED: Readonly<Record<number, (answer: Answer) => void>> = {
@@ -24,7 +25,8 @@ const EXPECTED: Readonly<Record<number, (answer: Answer) => void>> = {
 
 test("petstore.http: twelve requests, each with the answer that its title promises", async () => {
   const service = handleService();
-  const [head = "", ...requests] = readFileSync(FILE, "utf8").split(/^### /m);
+  const [head = "", ...requests] = readText(`${FOLDER}/petstore.http`)
+    .split(/^### /m);
   const variables: Readonly<Record<string, string>> = Object.fromEntries(
     Array.from(
       head.matchAll(/^@(\w+) = (.*)$/gm),
@@ -50,7 +52,7 @@ test("petstore.http: twelve requests, each with the answer that its title promis
     const [, path] = /^< (.*)$/.exec(content) ?? [];
     const body = path === undefined
       ? content
-      : Uint8Array.from(readFileSync(new URL(path, FILE)));
+      : Uint8Array.from(readFileSync(pathOf(`${FOLDER}/${path}`)));
     const answer = await ask(service, method, address, {
       // All fields are in the file.
       headers: { authorization: undefined, ...Object.fromEntries(headers) },

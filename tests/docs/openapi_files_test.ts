@@ -3,11 +3,12 @@
  * are stale, `UPDATE_DOCS=1 deno task test tests/docs/openapi_files_test.ts` writes them.
  */
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import process from "node:process";
 import { test } from "node:test";
 import { toOpenApi30 } from "../../adapters/standalone/openapi_30.ts";
 import { openApi } from "../../mod.ts";
+import { pathOf, readText } from "../support/repository.ts";
 import { toYaml } from "../support/yaml.ts";
 
 function toJson(document: unknown): string {
@@ -25,9 +26,9 @@ const HOW =
 
 for (const [name, expected] of FILES) {
   test(`docs/${name} is the document of the service`, () => {
-    const file = new URL(`../../docs/${name}`, import.meta.url);
-    if (process.env.UPDATE_DOCS) writeFileSync(file, expected);
-    const isCurrent = readFileSync(file, "utf8") === expected;
+    const file = `docs/${name}`;
+    if (process.env.UPDATE_DOCS) writeFileSync(pathOf(file), expected);
+    const isCurrent = readText(file) === expected;
     assert.ok(isCurrent, `docs/${name} is stale: ${HOW}`);
   });
 }

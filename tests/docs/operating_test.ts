@@ -3,7 +3,6 @@
  * pet is removed.
  */
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
@@ -15,23 +14,16 @@ import { findBinaries } from "../support/postgres/binaries.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { runSql } from "../support/postgres/sql.ts";
 import { key, newPet, REX } from "../support/pets.ts";
+import { readText } from "../support/repository.ts";
 import { until } from "../support/time.ts";
 import { ask } from "../contract/ask.ts";
 import { run } from "../support/process.ts";
-import { skipping, testUnless } from "../support/runtime.ts";
+import { missing, skipping, testUnless } from "../support/runtime.ts";
 import { runMain, startMain } from "../support/standalone.ts";
 import { newFolder } from "../support/temporary_directory.ts";
 
 const { skip, emptyDatabase } = await sharedPostgres();
-const page = readFileSync(
-  new URL("../../docs/operating.md", import.meta.url),
-  "utf8",
-);
-
-function missing(program: string): string | false {
-  const { error } = spawnSync(program, ["--version"]);
-  return skipping(error !== undefined && `${program} is missing`);
-}
+const page = readText("docs/operating.md");
 
 /** `pg_dump` must not be older than the server; the npm package has none. */
 const binaries = await findBinaries();

@@ -4,12 +4,12 @@
  */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { readFileSync } from "node:fs";
 import test from "node:test";
 import type { LambdaEvent } from "../../docs/examples/lambda.ts";
 import { handleService } from "../support/handle_service.ts";
 import { httpContract } from "../contract/register.ts";
 import { placeExample } from "../support/examples.ts";
+import { readText } from "../support/repository.ts";
 import { temporaryDirectory } from "../support/temporary_directory.ts";
 
 const folder = temporaryDirectory();
@@ -32,8 +32,7 @@ httpContract(
 );
 
 test("the function for AWS Lambda answers events with bodies as text and in base64", async () => {
-  const path = "../../docs/examples/lambda_events.json";
-  const json = readFileSync(new URL(path, import.meta.url), "utf8");
+  const json = readText("docs/examples/lambda_events.json");
   const exchanges: { event: LambdaEvent; result: unknown }[] = JSON.parse(json);
   assert.notEqual(exchanges.length, 0);
   const { handler } = await import(placeExample("lambda.ts", folder));

@@ -1,18 +1,17 @@
 /** The recipes of docs/sandbox.md: a test in each language, on a sandbox that ends with it. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { placeExample } from "../support/examples.ts";
+import { pathOf, readText, ROOT } from "../support/repository.ts";
 import { skipping } from "../support/runtime.ts";
 import { newFolder } from "../support/temporary_directory.ts";
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const SANDBOX = `${process.execPath} run -A --no-lock ${
-  join(ROOT, "adapters/sandbox/main.ts")
+  pathOf("adapters/sandbox/main.ts")
 }`;
 const JUNIT = "org.junit.platform:junit-platform-console-standalone:1.13.4:jar";
 
@@ -54,8 +53,7 @@ for (const [name, { file, probe, run }] of Object.entries(RECIPES)) {
     timeout: 600_000,
   }, (t) => {
     const cwd = newFolder(t);
-    const path = join(ROOT, "docs/examples/sandbox", file);
-    const program = readFileSync(path, "utf8");
+    const program = readText(`docs/examples/sandbox/${file}`);
     const marked = program.replace(
       "npx --no petstore sandbox",
       `${SANDBOX} --key ${mark(cwd)}`,

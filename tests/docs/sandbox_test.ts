@@ -1,13 +1,12 @@
 /** The transcripts of the sandbox, in the README and in docs/sandbox.md, are what the commands print. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { startSandbox } from "../adapters/sandbox/sandbox_program.ts";
 import { atEnd } from "../support/at_end.ts";
 import { run } from "../support/process.ts";
+import { readText } from "../support/repository.ts";
 import { RUNTIME, skipping, testUnless } from "../support/runtime.ts";
 
-const ROOT = new URL("../../", import.meta.url);
 const skip = RUNTIME !== "deno" && "the documents are checked on Deno" ||
   skipping(
     spawnSync("curl", ["--version"]).status !== 0 && "curl is missing",
@@ -17,9 +16,8 @@ for (const file of ["README.md", "docs/sandbox.md"]) {
   testUnless(skip)(
     `the transcript of the sandbox in ${file} is what the commands print`,
     async (t) => {
-      const page = readFileSync(new URL(file, ROOT), "utf8");
       const [text = ""] = Array.from(
-        page.matchAll(/^```console\n([^]*?)^```$/gm),
+        readText(file).matchAll(/^```console\n([^]*?)^```$/gm),
         ([, text = ""]) => text,
       ).filter((text) => text.includes("/sandbox"));
       const steps = [...text.matchAll(/^\$ (.*)\n((?:(?!\$ ).*\n)*)/gm)];

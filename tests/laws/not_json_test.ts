@@ -1,14 +1,14 @@
 /** Bodies that are not JSON, from JSONTestSuite: no parser may accept them. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import test from "node:test";
 import { createClient } from "../../adapters/client/mod.ts";
 import { ask } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
 import { handleService } from "../support/handle_service.ts";
+import { readText } from "../support/repository.ts";
 
-const DATA = new URL("../data/json_test_suite/not_json.json", import.meta.url);
-const bodies = Object.entries<string>(JSON.parse(readFileSync(DATA, "utf8")))
+const DATA = readText("tests/data/json_test_suite/not_json.json");
+const bodies = Object.entries<string>(JSON.parse(DATA))
   .map(([name, text]) =>
     [name, Uint8Array.from(text, (byte) => byte.charCodeAt(0))] as const
   );

@@ -1,25 +1,21 @@
 /** The entry `./serve` from a URL, as `deno serve jsr:@petstore/service/serve` loads it. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { join } from "node:path";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
 import { ask } from "../contract/ask.ts";
 import { REX_JSON } from "../support/pets.ts";
 import { freePort, run, startProgram } from "../support/process.ts";
+import { readText, ROOT } from "../support/repository.ts";
 import { RUNTIME, testUnless } from "../support/runtime.ts";
 import { listenOn } from "../support/server.ts";
 import { untilListening } from "../support/standalone.ts";
 import { newFolder } from "../support/temporary_directory.ts";
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 const { exports, imports }: {
   readonly exports: Readonly<Record<string, string>>;
   readonly imports: Readonly<Record<string, string>>;
-} = JSON.parse(read("deno.json"));
+} = JSON.parse(readText("deno.json"));
 const it = testUnless(RUNTIME !== "deno" && "only Deno imports from addresses");
 
 /** The files that would be published. */
@@ -64,7 +60,7 @@ it("deno serve runs the entry from an address, with the flags in docs/embedding.
     const type = path.endsWith(".ts") ? "text/typescript" : "text/plain";
     response.setHeader("content-type", type);
     response.end(
-      read(path).replaceAll(
+      readText(path).replaceAll(
         /(\bfrom |\bimport\()"([\w-]+)"/g,
         (_, start, name) => `${start}"${imports[name]}"`,
       ),
@@ -73,7 +69,7 @@ it("deno serve runs the entry from an address, with the flags in docs/embedding.
   const port = await listenOn(t, registry);
   const origin = `http://127.0.0.1:${port}`;
   const [, flags = ""] = /^deno (serve [^]*?) jsr:@petstore\/service\/serve$/m
-    .exec(read("docs/embedding.md")) ?? [];
+    .exec(readText("docs/embedding.md")) ?? [];
   assert.doesNotMatch(flags, /-A\b|--allow-all/);
   const words = flags.replaceAll("\\\n", "")
     .replace("8000", `${await freePort()}`)

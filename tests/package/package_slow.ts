@@ -5,9 +5,9 @@ import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { test, type TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
 import { makeConsumers } from "../../.ci/consumers.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
+import { ROOT } from "../support/repository.ts";
 import { temporaryDirectory } from "../support/temporary_directory.ts";
 import { freePort, startProgram } from "../support/process.ts";
 import {
@@ -43,8 +43,7 @@ test("deno task pack prints which links are left out, and packs what is needed",
     const cwd = join(folder, "docs/examples");
     return globSync("**/*", { cwd, exclude: ["frameworks/deno.*"] }).sort();
   };
-  const root = fileURLToPath(new URL("../../", import.meta.url));
-  assert.deepEqual(examplesIn(join(npm, PACKAGE)), examplesIn(root));
+  assert.deepEqual(examplesIn(join(npm, PACKAGE)), examplesIn(ROOT));
   for (const folder of [npm, bun]) {
     const packages = globSync("*", { cwd: join(folder, "node_modules") });
     assert.deepEqual(packages.sort(), ["@petstore", "valibot"]);

@@ -1,10 +1,8 @@
 /** Copies examples, to run them in other folders. */
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { fileURLToPath } from "node:url";
-
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+import { pathOf, readText } from "./repository.ts";
 
 /**
  * Writes a copy of an example into a folder, and returns its path. The copy imports the sources
@@ -15,12 +13,11 @@ export function placeExample(
   folder: string,
   edit: (program: string) => string = (program) => program,
 ): string {
-  const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
-  const { exports } = JSON.parse(read("deno.json"));
-  const program = read(`docs/examples/${example}`)
+  const { exports } = JSON.parse(readText("deno.json"));
+  const program = readText(`docs/examples/${example}`)
     .replaceAll(
       /(?<=from )"@petstore\/service(.*?)"/g,
-      (_name, entry) => `"${join(ROOT, exports[`.${entry}`])}"`,
+      (_name, entry) => `"${pathOf(exports[`.${entry}`])}"`,
     ).replaceAll('"jose"', () => `"${import.meta.resolve("jose")}"`);
   const path = join(folder, basename(example));
   writeFileSync(path, edit(program));

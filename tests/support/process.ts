@@ -9,9 +9,9 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { delimiter, join } from "node:path";
 import process from "node:process";
 import test, { after, type TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
 import type { OpenService } from "../contract/ask.ts";
 import { atEnd } from "./at_end.ts";
+import { pathOf } from "./repository.ts";
 import { commandLine, findRuntimes, type Runtime } from "./runtime.ts";
 
 /** Where a program runs. */
@@ -198,7 +198,7 @@ export function onEveryRuntime(
 
 /** Starts the program on a runtime; it ends after the last test of the file. */
 function start(runtime: Runtime): Open {
-  const file = fileURLToPath(new URL("programs/service.ts", import.meta.url));
+  const file = pathOf("tests/support/programs/service.ts");
   const command = commandLine(file, ["--allow-net", "--allow-env"], runtime);
   const program = launch(command, { isInteractive: true });
   after(() => program.endInput());
@@ -221,7 +221,7 @@ function start(runtime: Runtime): Open {
   };
 }
 
-const PROGRAM = fileURLToPath(new URL("programs/storage.ts", import.meta.url));
+const PROGRAM = pathOf("tests/support/programs/storage.ts");
 
 /** A running `storage.ts`. */
 export interface StorageProcess {

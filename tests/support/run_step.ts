@@ -7,11 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
+import { ROOT } from "./repository.ts";
 import { findRuntime, type Runtime, skipping } from "./runtime.ts";
-
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 /** A command line. */
 export type Step = readonly [

@@ -86,6 +86,13 @@ export function skipping(reason: string | false): string | false {
   return reason;
 }
 
+/** Records that a program is missing on this machine, as {@linkcode skipping} does; `hint` says who has it. */
+export function missing(program: string, hint?: string): string | false {
+  const { error } = spawnSync(program, ["--version"]);
+  const reason = [`${program} is missing`, hint].filter(Boolean).join(": ");
+  return skipping(error !== undefined && reason);
+}
+
 /**
  * `test` of `node:test`; `test.skip` if there is a reason, such as what {@linkcode skipping}
  * returns.

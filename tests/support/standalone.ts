@@ -3,10 +3,8 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import process from "node:process";
 import { test, type TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
 import type { OpenService } from "../contract/ask.ts";
 import {
   type Ended,
@@ -17,17 +15,16 @@ import {
   startProgram,
   type Surroundings,
 } from "./process.ts";
+import { pathOf, readText } from "./repository.ts";
 import { commandLine, type FoundRuntime, type Runtime } from "./runtime.ts";
 import { newFolder } from "./temporary_directory.ts";
 import { until } from "./time.ts";
 import { answerTo, openWire, rawRequest } from "./wire.ts";
 import { createClient } from "../../adapters/client/mod.ts";
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const FOLDER = join(ROOT, "adapters/standalone");
 /** The program. */
-export const MAIN: string = join(FOLDER, "main.ts");
-const SERVE = join(FOLDER, "serve.ts");
+export const MAIN: string = pathOf("adapters/standalone/main.ts");
+const SERVE = pathOf("adapters/standalone/serve.ts");
 
 const FIXED_KEY = "secret";
 /** Why there is no terminal for a server; `false` if there is one. */
@@ -169,12 +166,12 @@ export function taskFlags(
   task: "start" | "keys" | "ids" | "copy",
 ): readonly string[] {
   const config: { tasks: Record<string, { command: string }> } = JSON.parse(
-    readFileSync(join(ROOT, "deno.json"), "utf8"),
+    readText("deno.json"),
   );
   const flags = (config.tasks[task]?.command ?? "").split(" ").filter((word) =>
     word.startsWith("-")
   );
-  return ["--config", join(ROOT, "deno.json"), ...flags];
+  return ["--config", pathOf("deno.json"), ...flags];
 }
 
 /** Waits until a server listens; rejects if it ends first, or takes too long. It accepts `key`. */

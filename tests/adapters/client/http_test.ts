@@ -5,7 +5,6 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import test, { type TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
 import {
   type ClientOptions,
   createClient,
@@ -13,6 +12,7 @@ import {
 import { toHandler } from "../../../core/http/fetch_handler.ts";
 import type { Service } from "../../../core/http/message.ts";
 import { placeExample } from "../../support/examples.ts";
+import { pathOf } from "../../support/repository.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";
 import { atEnd } from "../../support/at_end.ts";
 import { run } from "../../support/process.ts";
@@ -104,7 +104,7 @@ const example = placeExample("client.ts", temporaryDirectory());
 
 /** Runs the example on the runtime that runs the tests. */
 function runExample(PETSTORE_URL: string, PETSTORE_KEY: string) {
-  const config = fileURLToPath(new URL("../../../deno.json", import.meta.url));
+  const config = pathOf("deno.json");
   const flags = ["--quiet", "--no-prompt", "--allow-env", "--allow-net"];
   return run(commandLine(example, [...flags, "--config", config]), {
     env: { PETSTORE_URL, PETSTORE_KEY },

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { inTurns } from "../../../adapters/docs/in_pieces.ts";
 import { docs } from "../../../adapters/docs/mod.ts";
 import { staticContent } from "../../../core/http/static_content.ts";
 import { handleService } from "../../support/handle_service.ts";
 import { runWell } from "../../support/process.ts";
+import { pathOf } from "../../support/repository.ts";
 import { commandLine, RUNTIME, testUnless } from "../../support/runtime.ts";
 
 const ORIGIN = "http://localhost";
@@ -162,13 +162,10 @@ test("the page takes less than 4.5 times the size of its files in memory", async
   for (const name of FILES) {
     size += (await (await get(show, `/docs/${name}`)).arrayBuffer()).byteLength;
   }
-  const program = new URL(
-    "../../support/programs/docs_memory.ts",
-    import.meta.url,
-  );
+  const program = pathOf("tests/support/programs/docs_memory.ts");
   let least = Infinity; // a runtime may take more of the system than it needs
   for (let run = 0; run < 3; run++) {
-    const stdout = await runWell(commandLine(fileURLToPath(program)));
+    const stdout = await runWell(commandLine(program));
     assert.match(stdout, /^\d+\n$/);
     least = Math.min(least, Number(stdout));
   }

@@ -2,19 +2,17 @@
 
 import assert from "node:assert/strict";
 import { after, test, type TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
 import type { Fault, RecordedRequest } from "../../../adapters/sandbox/mod.ts";
 import { rawRequest, Wire } from "../../contract/wire.ts";
 import { launch, type Program } from "../../support/process.ts";
+import { pathOf } from "../../support/repository.ts";
 import {
   commandLine,
   findRuntimes,
   type Runtime,
 } from "../../support/runtime.ts";
 
-export const MAIN: string = fileURLToPath(
-  new URL("../../../adapters/sandbox/main.ts", import.meta.url),
-);
+const MAIN = pathOf("adapters/sandbox/main.ts");
 
 /** What the program says of itself. */
 export interface Address {

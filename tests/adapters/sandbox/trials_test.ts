@@ -1,12 +1,12 @@
 /** The ten trials of docs/examples/client_trials.json, and our own client in them. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import test from "node:test";
 import { type Client, makeClient } from "../../../adapters/client/client.ts";
 import type { PetStoreError } from "../../../adapters/client/mod.ts";
 import { readOptions } from "../../../adapters/client/options.ts";
 import { type Fault, sandbox } from "../../../adapters/sandbox/mod.ts";
 import { atEnd } from "../../support/at_end.ts";
+import { readText } from "../../support/repository.ts";
 
 interface Trial {
   readonly title: string;
@@ -23,10 +23,7 @@ interface Trial {
 }
 
 const trials: readonly Trial[] = JSON.parse(
-  readFileSync(
-    new URL("../../../docs/examples/client_trials.json", import.meta.url),
-    "utf8",
-  ),
+  readText("docs/examples/client_trials.json"),
 );
 
 const CALLS = {

@@ -1,16 +1,15 @@
 /** The server as a single binary, which `deno task compile` makes with Bun. */
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { ask } from "../../contract/ask.ts";
+import { readText, ROOT } from "../../support/repository.ts";
 import { findRuntime, skipping } from "../../support/runtime.ts";
 import { run, startProgram } from "../../support/process.ts";
 import { untilListening } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 
-const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const bun = findRuntime("bun");
 
 test(
@@ -21,7 +20,7 @@ test(
   },
   async (t) => {
     const cwd = newFolder(t);
-    const { tasks } = JSON.parse(readFileSync(join(ROOT, "deno.json"), "utf8"));
+    const { tasks } = JSON.parse(readText("deno.json"));
     const words: string[] = tasks.compile.command
       .replace("--outfile petstore", `--outfile ${join(cwd, "petstore")}`)
       .split(" ").slice(1);

@@ -1,15 +1,15 @@
 /** Arguments of the program, right and wrong. */
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import process from "node:process";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { taskCommand } from "../../../adapters/standalone/command_line.ts";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { runCopy } from "../../../adapters/standalone/copy.ts";
 import { runIds } from "../../../adapters/standalone/ids.ts";
 import { runKeys } from "../../../adapters/standalone/keys.ts";
 import { runJudge } from "../../judge/main.ts";
+import { pathOf, readText } from "../../support/repository.ts";
 import { commandLine, RUNTIME, testUnless } from "../../support/runtime.ts";
 import { MAIN, runMain, taskFlags } from "../../support/standalone.ts";
 import { freePort, run } from "../../support/process.ts";
@@ -195,15 +195,14 @@ test("start --help shows the defaults of readConfig", async (t) => {
 
 test("version and --version print the version in deno.json", async (t) => {
   const cwd = newFolder(t);
-  const config = new URL("../../../deno.json", import.meta.url);
-  const { version } = JSON.parse(readFileSync(config, "utf8"));
+  const { version } = JSON.parse(readText("deno.json"));
   for (const word of ["version", "--version"]) {
     const { code, stdout } = await runMain([word], { cwd });
     assert.deepEqual([code, stdout], [0, `${version}\n`]);
   }
 });
 
-const JUDGE = fileURLToPath(new URL("../../judge/main.ts", import.meta.url));
+const JUDGE = pathOf("tests/judge/main.ts");
 
 test("judge --help shows its usage and an example", async () => {
   const { code, stdout } = await run([

@@ -1,25 +1,18 @@
 /** The Grafana dashboard, on a Prometheus that scrapes a server. */
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ask } from "../../contract/ask.ts";
 import { REX_JSON } from "../../support/pets.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { freePort, startProgram } from "../../support/process.ts";
-import { RUNTIME, skipping, testUnless } from "../../support/runtime.ts";
+import { readText } from "../../support/repository.ts";
+import { missing, RUNTIME, testUnless } from "../../support/runtime.ts";
 import { startMain } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 import { until } from "../../support/time.ts";
 
-const DASHBOARD = new URL(
-  "../../../docs/examples/grafana.json",
-  import.meta.url,
-);
-const skip = skipping(
-  spawnSync("prometheus", ["--version"]).error !== undefined &&
-    "prometheus is missing",
-);
+const skip = missing("prometheus");
 
 const { skip: noPostgres, emptyDatabase } = await sharedPostgres();
 
@@ -67,7 +60,7 @@ testUnless(skip || noPostgres)(
         fetch(`http://127.0.0.1:${port}/-/ready`)
           .then(({ status }) => status === 200, () => false),
     );
-    const text = readFileSync(DASHBOARD, "utf8");
+    const text = readText("docs/examples/grafana.json");
     const expressions = Array.from(
       text.matchAll(/"expr": (".*"),/g),
       ([, expression = ""]) =>

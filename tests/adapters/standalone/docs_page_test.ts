@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { fileURLToPath } from "node:url";
 import { ask } from "../../contract/ask.ts";
+import { pathOf } from "../../support/repository.ts";
 import { commandLine, RUNTIME, testUnless } from "../../support/runtime.ts";
 import { MAIN, taskFlags, untilListening } from "../../support/standalone.ts";
 import { startProgram } from "../../support/process.ts";
@@ -51,8 +51,8 @@ testUnless(RUNTIME !== "deno" && "only Deno has permissions")(
   "a server that cannot read the page says so in its place, and serves on",
   async (t) => {
     const cwd = newFolder(t);
-    const file = new URL("../../../adapters/docs/page.html", import.meta.url);
-    const flags = [...taskFlags("start"), `--deny-read=${fileURLToPath(file)}`];
+    const page = pathOf("adapters/docs/page.html");
+    const flags = [...taskFlags("start"), `--deny-read=${page}`];
     const env = { DATABASE_URL: "memory:", PETSTORE_API_KEYS: "secret" };
     const command = [...commandLine(MAIN, flags), "start", "--port", "0"];
     const server = await untilListening(
@@ -61,10 +61,10 @@ testUnless(RUNTIME !== "deno" && "only Deno has permissions")(
     const problem = "Cannot read ./page.html, which the docs page needs";
     // Last: the server works without it.
     assert.match(server.stderr(), RegExp(`listens at .*\\n${problem}.*\\n$`));
-    const page = await ask(server, "GET", "/");
-    assert.equal(page.status, 404);
-    assert.equal(page.headers.get("content-type"), "text/plain");
-    assert.ok(page.text.startsWith(problem));
+    const told = await ask(server, "GET", "/");
+    assert.equal(told.status, 404);
+    assert.equal(told.headers.get("content-type"), "text/plain");
+    assert.ok(told.text.startsWith(problem));
     assert.equal((await ask(server, "GET", "/v1/pets")).status, 401);
     assert.equal(await server.end(), 0);
   },

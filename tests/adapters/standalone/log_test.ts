@@ -3,13 +3,13 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import process from "node:process";
 import { test, type TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
 import { logFault, logLayer } from "../../../adapters/standalone/log.ts";
 import {
   standardError,
   standardOutput,
 } from "../../../adapters/standalone/output.ts";
 import { StorageError } from "../../../mod.ts";
+import { pathOf } from "../../support/repository.ts";
 import { commandLine, RUNTIME, testUnless } from "../../support/runtime.ts";
 import { until } from "../../support/time.ts";
 import { ask } from "../../contract/ask.ts";
@@ -53,9 +53,7 @@ for (const how of RUNTIME === "deno" ? ["main", "serve"] : ["main"]) {
   });
 }
 
-const LOGGING = commandLine(
-  fileURLToPath(new URL("log_program.ts", import.meta.url)),
-);
+const LOGGING = commandLine(pathOf("tests/adapters/standalone/log_program.ts"));
 
 /** Starts the program that logs 100,000 requests, by a command that receives its words. */
 function startLogging(t: TestContext, ...starter: readonly string[]): Program {

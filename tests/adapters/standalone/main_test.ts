@@ -5,12 +5,12 @@ import { join } from "node:path";
 import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
 import { generateKey } from "../../../core/keys/key_form.ts";
 import { REVOCATION_DELAY } from "../../../core/keys/issued_keys.ts";
 import { Wire } from "../../contract/wire.ts";
 import { atEnd } from "../../support/at_end.ts";
 import { freePort, run, startProgram } from "../../support/process.ts";
+import { pathOf } from "../../support/repository.ts";
 import {
   commandLine,
   RUNTIME,
@@ -504,8 +504,7 @@ testUnless(RUNTIME !== "node" && "Deno and Bun install packages by themselves")(
   async (t) => {
     const cwd = newFolder(t);
     for (const folder of ["adapters", "core"]) {
-      const from = new URL(`../../../${folder}`, import.meta.url);
-      cpSync(fileURLToPath(from), join(cwd, folder), { recursive: true });
+      cpSync(pathOf(folder), join(cwd, folder), { recursive: true });
     }
     const command = commandLine("adapters/standalone/main.ts");
     const { code, stderr } = await run([...command, "start", "--port", "0"], {

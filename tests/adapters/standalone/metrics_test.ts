@@ -1,13 +1,7 @@
 /** `/metrics` for Prometheus, also checked by its own tool. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import {
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-} from "node:fs";
+import { readdirSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
@@ -19,7 +13,8 @@ import type { Service } from "../../../core/http/message.ts";
 import { toHandler } from "../../../core/http/fetch_handler.ts";
 import { createHandler } from "../../../core/handler.ts";
 import { apiKeys, memoryStorage, StorageError } from "../../../mod.ts";
-import { RUNTIME, skipping, testUnless } from "../../support/runtime.ts";
+import { readText } from "../../support/repository.ts";
+import { missing, RUNTIME, testUnless } from "../../support/runtime.ts";
 import { ask } from "../../contract/ask.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
@@ -28,10 +23,7 @@ import { until } from "../../support/time.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 import { REX_JSON } from "../../support/pets.ts";
 
-const skip = skipping(
-  spawnSync("promtool").error !== undefined &&
-    "promtool is missing: Debian's package prometheus has it",
-);
+const skip = missing("promtool", "Debian's package prometheus has it");
 
 const { it, emptyDatabase } = await sharedPostgres();
 
@@ -163,9 +155,7 @@ test("/metrics tells the memory, processor time, start and version of the proces
   assert.ok(used <= (after.user + after.system) / 1e6 + 1e-6, `${used}`);
 
   const info = {
-    version: JSON.parse(
-      readFileSync(new URL("../../../deno.json", import.meta.url), "utf8"),
-    ).version,
+    version: JSON.parse(readText("deno.json")).version,
     runtime: RUNTIME,
     runtime_version: process.versions[RUNTIME],
   };

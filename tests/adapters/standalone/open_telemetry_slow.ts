@@ -6,17 +6,16 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync } from "node:fs";
 import { createServer } from "node:http";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
 import { atEnd } from "../../support/at_end.ts";
 import { startProgram } from "../../support/process.ts";
+import { pathOf, ROOT } from "../../support/repository.ts";
 import { findRuntimes, skipping, testUnless } from "../../support/runtime.ts";
 import { until } from "../../support/time.ts";
 import { listenOn } from "../../support/server.ts";
 import { MAIN } from "../../support/standalone.ts";
 import { openWire, rawRequest, WITH_KEY } from "../../support/wire.ts";
 
-const ROOT = new URL("../../../", import.meta.url);
-const FOLDER = fileURLToPath(new URL("open_telemetry", import.meta.url));
+const FOLDER = pathOf("tests/adapters/standalone/open_telemetry");
 const SERVER = [MAIN, "start", "--port", "0"];
 const HANDLER = `
   import { apiKeys, createHandler, memoryStorage } from "${ROOT}mod.ts";
@@ -53,7 +52,7 @@ for (const [runtime, what, args] of PROGRAMS) {
     const install = ["install", "--frozen", "--quiet"];
     execFileSync(process.execPath, install, { cwd: FOLDER });
     // Beside its packages.
-    copyFileSync(new URL("docs/examples/open_telemetry.mjs", ROOT), SDK);
+    copyFileSync(pathOf("docs/examples/open_telemetry.mjs"), SDK);
     let output = "";
     const collector = createServer(async (request, response) => {
       let text = "";

@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { fileURLToPath } from "node:url";
 import { toOpenApi30 } from "../../../adapters/standalone/openapi_30.ts";
 import { openApi } from "../../../mod.ts";
 import { run } from "../../support/process.ts";
+import { pathOf } from "../../support/repository.ts";
 import { commandLine } from "../../support/runtime.ts";
 
-const PROGRAM = fileURLToPath(
-  new URL("../../../adapters/standalone/openapi.ts", import.meta.url),
-);
+const PROGRAM = pathOf("adapters/standalone/openapi.ts");
 
 function print(BASE_URL: string, ...args: readonly string[]) {
   return run([...commandLine(PROGRAM), ...args], { env: { BASE_URL } });

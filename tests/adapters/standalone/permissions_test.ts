@@ -1,6 +1,5 @@
 /** Permissions that the server drops once its database is open. */
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
@@ -11,17 +10,17 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
 import { readConfig } from "../../../adapters/standalone/config.ts";
 import { giveBackPermissions } from "../../../adapters/standalone/open_storage.ts";
 import { sqliteStorage } from "../../../adapters/storage/sqlite/mod.ts";
 import { ask } from "../../contract/ask.ts";
 import { REX, REX_JSON } from "../../support/pets.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
+import { pathOf } from "../../support/repository.ts";
 import {
   commandLine,
+  missing,
   RUNTIME,
-  skipping,
   testUnless,
 } from "../../support/runtime.ts";
 import { freePort, run } from "../../support/process.ts";
@@ -30,13 +29,9 @@ import { newFolder } from "../../support/temporary_directory.ts";
 
 const skip = RUNTIME !== "deno" && "only Deno has permissions";
 const it = testUnless(skip);
-const NO_SETPRIV = skipping(
-  spawnSync("setpriv", ["--version"]).status !== 0 && "setpriv is missing",
-);
+const NO_SETPRIV = missing("setpriv");
 const postgres = await sharedPostgres();
-const PROGRAM = fileURLToPath(
-  new URL("permissions_program.ts", import.meta.url),
-);
+const PROGRAM = pathOf("tests/adapters/standalone/permissions_program.ts");
 
 /** Runs the program in a folder, and returns the attempts that were refused. */
 async function refusals(

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { TestContext } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { run } from "../../support/process.ts";
+import { pathOf } from "../../support/repository.ts";
 import {
   commandLine,
   RUNTIME,
@@ -118,8 +118,8 @@ it(
 
 /** Runs `serve_program.ts` to its end. */
 async function runServe(t: TestContext, flags: string[], env = {}) {
-  const path = new URL("./serve_program.ts", import.meta.url);
-  const command = [...commandLine(fileURLToPath(path)), ...flags];
+  const path = pathOf("tests/adapters/standalone/serve_program.ts");
+  const command = [...commandLine(path), ...flags];
   const { code, stdout, stderr } = await run(command, {
     cwd: newFolder(t),
     env: {
@@ -188,11 +188,8 @@ for (const [name, [value, message]] of Object.entries(WRONG)) {
 testUnless(RUNTIME === "deno" && "Deno serves it")(
   "serve.ts refuses Bun and Node, and points to main.ts start",
   async () => {
-    const file = new URL(
-      "../../../adapters/standalone/serve.ts",
-      import.meta.url,
-    );
-    const { code, stderr } = await run(commandLine(fileURLToPath(file)));
+    const file = pathOf("adapters/standalone/serve.ts");
+    const { code, stderr } = await run(commandLine(file));
     assert.match(stderr, /^Cannot start: .* Use main\.ts start\n$/);
     assert.equal(code, 1);
   },

@@ -1,16 +1,14 @@
 /** On V8, what a database has read is garbage at the next collection of young objects. */
 import assert from "node:assert/strict";
-import { fileURLToPath } from "node:url";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runWell } from "../../support/process.ts";
+import { pathOf } from "../../support/repository.ts";
 import { commandLine, RUNTIME, testUnless } from "../../support/runtime.ts";
 import { temporaryFiles } from "../../support/temporary_directory.ts";
 
 const postgres = await sharedPostgres();
 const newPath = temporaryFiles();
-const program = fileURLToPath(
-  new URL("../../support/programs/promoted.ts", import.meta.url),
-);
+const program = pathOf("tests/support/programs/promoted.ts");
 
 const isBun = RUNTIME === "bun" && "it has no V8";
 const DATABASES = [

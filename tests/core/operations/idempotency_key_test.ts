@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import {
   malformedKey,
@@ -10,6 +9,7 @@ import { apiKeys } from "../../../core/keys/api_keys.ts";
 import { ask } from "../../contract/ask.ts";
 import { handleService } from "../../support/handle_service.ts";
 import { REX_JSON } from "../../support/pets.ts";
+import { readText } from "../../support/repository.ts";
 
 test("parseIdempotencyKey reads the quoted and the bare form as one key", () => {
   const forms: readonly (readonly [key: string, ...headers: string[]])[] = [
@@ -40,8 +40,7 @@ interface StringCase {
 
 for (const file of ["string.json", "string-generated.json"]) {
   test(`parseIdempotencyKey reads the strings of ${file} as RFC 9651 says`, () => {
-    const path = `../../data/structured_field_tests/${file}`;
-    const text = readFileSync(new URL(path, import.meta.url), "utf8");
+    const text = readText(`tests/data/structured_field_tests/${file}`);
     const cases: readonly StringCase[] = JSON.parse(text);
     for (const { name, raw, expected } of cases) {
       const header = raw.join(", ");

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 import {
   ON_CLUSTER,
   withCluster,
 } from "../../../support/postgres/test_cluster.ts";
 import { startProgram } from "../../../support/process.ts";
+import { pathOf } from "../../../support/repository.ts";
 import { commandLine } from "../../../support/runtime.ts";
 
-const program = fileURLToPath(new URL("close_program.ts", import.meta.url));
+const program = pathOf("tests/adapters/storage/postgres/close_program.ts");
 
 test(
   "a program ends after close() of postgresStorage, even if the server hangs",

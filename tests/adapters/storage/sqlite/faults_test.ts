@@ -14,7 +14,6 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { DatabaseSync, StatementSync } from "node:sqlite";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { sqliteStorage } from "../../../../adapters/storage/sqlite/mod.ts";
 import type { NewApiKeyRecord } from "../../../../core/keys/api_key_storage.ts";
 import {
@@ -23,6 +22,7 @@ import {
 } from "../../../../core/pets/pet_storage.ts";
 import { atEnd } from "../../../support/at_end.ts";
 import { countKept } from "../../../support/garbage.ts";
+import { ROOT } from "../../../support/repository.ts";
 import { skipping } from "../../../support/runtime.ts";
 import { onFile as it, onPrepare } from "../../../support/sqlite.ts";
 import { stopClock, turns, until } from "../../../support/time.ts";
@@ -542,7 +542,6 @@ it("a read waits for its turn as long as another may wait for a locked file", as
 it(
   "sqliteStorage says which permissions Deno must give it",
   async ({ path }) => {
-    const repository = fileURLToPath(new URL("../../../..", import.meta.url));
     const directory = dirname(path);
     const refusal =
       `failed unavailable Cannot open ${path}: Deno does not permit it; ` +
@@ -565,7 +564,7 @@ it(
     for (const [read, write, path, expected] of cases) {
       const child = startStorage({
         denoFlags: [
-          `--allow-read=${read === "" ? repository : `${repository},${read}`}`,
+          `--allow-read=${read === "" ? ROOT : `${ROOT},${read}`}`,
           ...write === "" ? [] : [`--allow-write=${write}`],
         ],
       });
