@@ -1,13 +1,15 @@
 /** SQLite files for tests, SQL on connections of their own, and statements that do something else. */
 
+import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { test, type TestContext, type TestOptions } from "node:test";
+import type { TestContext } from "node:test";
 import {
   type PetDatabase,
   sqliteStorage,
 } from "../../adapters/storage/sqlite/mod.ts";
 import { atEnd } from "./at_end.ts";
+import { testUnless } from "./runtime.ts";
 import { newFolder } from "./temporary_directory.ts";
 
 /** The file of a test. Storages are closed after the test. */
@@ -24,25 +26,33 @@ export interface File {
   readonly sql: (text: string) => ReturnType<typeof runSql>;
 }
 
-/** Registers a test on a file. */
+/** Makes a function that registers tests, each on a file, or skips them for a reason. */
 export function onFile(
-  title: string,
-  check: (file: File) => Promise<void>,
-  options: TestOptions = {},
-): void {
-  test(title, options, async (t) => {
-    const file = join(newFolder(t), "pets.db");
-    await check({
-      t,
-      path: file,
-      async open(path = file, options = {}) {
-        const storage = await sqliteStorage(path, options);
-        atEnd(t, () => storage.close());
-        return storage;
-      },
-      sql: (text) => runSql(file, text),
+  reason: string | false = false,
+): (title: string, check: (file: File) => Promise<void>) => void {
+  return (title, check) =>
+    testUnless(reason)(title, async (t) => {
+      const file = join(newFolder(t), "pets.db");
+      await check({
+        t,
+        path: file,
+        async open(path = file, options = {}) {
+          const storage = await sqliteStorage(path, options);
+          atEnd(t, () => storage.close());
+          return storage;
+        },
+        sql: (text) => runSql(file, text),
+      });
     });
-  });
+}
+
+/** Asserts that something is refused as unavailable, with this message. */
+export async function assertUnavailable(
+  act: Promise<unknown>,
+  message: RegExp,
+): Promise<void> {
+  const expected = { name: "StorageError", kind: "unavailable", message };
+  await assert.rejects(act, expected);
 }
 
 /** Runs SQL on a connection of its own, and returns the rows; several texts end in `;\n`. */

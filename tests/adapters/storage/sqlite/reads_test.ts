@@ -4,10 +4,11 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { sqliteStorage } from "../../../../adapters/storage/sqlite/mod.ts";
 import { petId } from "../../../../core/pets/pet.ts";
-import { onFile as it, onPrepare, runSql } from "../../../support/sqlite.ts";
+import { onFile, onPrepare, runSql } from "../../../support/sqlite.ts";
 import { temporaryFiles } from "../../../support/temporary_directory.ts";
 import { newPet, REX } from "../../../support/pets.ts";
 
+const it = onFile();
 const newPath = temporaryFiles();
 
 it("sqliteStorage fails only reads of what is damaged in the file, and goes on", async ({ path, open }) => {
