@@ -8,7 +8,7 @@ test("without OpenTelemetry a service stays as it is, so that tracing costs noth
   assert.equal(traceLayer(service), service);
 });
 
-test("a span gets the key's id, and unless Node's instrumentation does it, the route", async () => {
+test("a span gets the key's id, and unless Node's instrumentation does it, the route", async (t) => {
   const told: string[][] = [];
   const span = {
     setAttribute(...attribute: string[]) {
@@ -17,39 +17,36 @@ test("a span gets the key's id, and unless Node's instrumentation does it, the r
     },
     updateName: (name: string) => told.push([name]),
   };
-  let rpc: { route?: string } | undefined;
+  const set: { rpc?: { route?: string } } = {};
   const getValue = (key: symbol) =>
     new Map<symbol, unknown>([
       [Symbol.for("OpenTelemetry Context Key SPAN"), span],
-      [Symbol.for("OpenTelemetry SDK Context Key RPC_METADATA"), rpc],
+      [Symbol.for("OpenTelemetry SDK Context Key RPC_METADATA"), set.rpc],
     ]).get(key);
   const context = { active: () => ({ getValue }) };
   const api = Symbol.for("opentelemetry.js.api.1");
   const before = Reflect.get(globalThis, api);
-  try {
-    Reflect.set(globalThis, api, { context });
-    const serve = async (route?: string, method = "GET", keyId?: number) => {
-      const answer = { status: 200, headers: {}, body: null, keyId };
-      const service = traceLayer(async () =>
-        route ? { ...answer, route } : answer
-      );
-      await service(
-        { method } as ServiceRequest,
-        undefined,
-        () => Promise.reject(new Error("not called")),
-      );
-    };
-    await serve("/v1/pets");
-    await serve("/v1/pets", "X", 3);
-    await serve();
-    rpc = {};
-    await serve();
-    assert.deepEqual(rpc, {});
-    await serve("/v1/pets/{petId}", "GET", 0);
-    assert.deepEqual(rpc, { route: "/v1/pets/{petId}" });
-  } finally {
-    Reflect.set(globalThis, api, before);
-  }
+  t.after(() => Reflect.set(globalThis, api, before));
+  Reflect.set(globalThis, api, { context });
+  const serve = async (route?: string, method = "GET", keyId?: number) => {
+    const answer = { status: 200, headers: {}, body: null, keyId };
+    const service = traceLayer(async () =>
+      route ? { ...answer, route } : answer
+    );
+    await service(
+      { method } as ServiceRequest,
+      undefined,
+      () => Promise.reject(new Error("not called")),
+    );
+  };
+  await serve("/v1/pets");
+  await serve("/v1/pets", "X", 3);
+  await serve();
+  set.rpc = {};
+  await serve();
+  assert.deepEqual(set.rpc, {});
+  await serve("/v1/pets/{petId}", "GET", 0);
+  assert.deepEqual(set.rpc, { route: "/v1/pets/{petId}" });
   assert.deepEqual(told, [
     ["http.route", "/v1/pets"],
     ["GET /v1/pets"],

@@ -158,33 +158,30 @@ test("the lines that docs/tour.md quotes are in the file that is named before th
 const notDeno = RUNTIME !== "deno" && "the documents are checked on Deno";
 const it = testUnless(notDeno);
 
-it(
-  "each function and class of an entry has an example",
-  () => {
-    const { exports } = JSON.parse(readText("deno.json"));
-    const entries: string[] = Object.values(exports);
-    const args = ["doc", "--json", ...entries];
-    const { stdout } = spawnSync(process.execPath, args, {
-      cwd: ROOT,
-      encoding: "utf8",
-      maxBuffer: 1e8,
-    });
-    const modules: Readonly<
-      Record<string, { readonly symbols: Documented[] }>
-    > = JSON.parse(stdout).nodes;
-    const all = Object.values(modules).flatMap(({ symbols }) => symbols)
-      .flatMap(({ name, declarations }) =>
-        declarations.map((declaration) => ({ name, ...declaration }))
-      ).filter(({ kind, declarationKind }) =>
-        declarationKind === "export" && /^(?:function|class)$/.test(kind)
-      );
-    assert.ok(all.length > 20, `${all.length}`);
-    const without = all.filter(({ jsDoc }) =>
-      !jsDoc?.tags?.some(({ kind }) => kind === "example")
-    ).map(({ name }) => name);
-    assert.deepEqual(without, []);
-  },
-);
+it("each function and class of an entry has an example", () => {
+  const { exports } = JSON.parse(readText("deno.json"));
+  const entries: string[] = Object.values(exports);
+  const args = ["doc", "--json", ...entries];
+  const { stdout } = spawnSync(process.execPath, args, {
+    cwd: ROOT,
+    encoding: "utf8",
+    maxBuffer: 1e8,
+  });
+  const modules: Readonly<
+    Record<string, { readonly symbols: Documented[] }>
+  > = JSON.parse(stdout).nodes;
+  const all = Object.values(modules).flatMap(({ symbols }) => symbols)
+    .flatMap(({ name, declarations }) =>
+      declarations.map((declaration) => ({ name, ...declaration }))
+    ).filter(({ kind, declarationKind }) =>
+      declarationKind === "export" && /^(?:function|class)$/.test(kind)
+    );
+  assert.ok(all.length > 20, `${all.length}`);
+  const without = all.filter(({ jsDoc }) =>
+    !jsDoc?.tags?.some(({ kind }) => kind === "example")
+  ).map(({ name }) => name);
+  assert.deepEqual(without, []);
+});
 
 /** A symbol as `deno doc --json` shows it. */
 interface Documented {

@@ -136,16 +136,13 @@ test("a runtime that is missing or too old is named with its version", (t) => {
   }
 });
 
-it(
-  "a reason for a skip that is not expected is a failure, and all are told",
-  (t) => {
-    const lines: string[] = [];
-    t.mock.method(console, "log", (line: string) => void lines.push(line));
-    set(t, "EXPECTED_SKIPS", "only root\nno browser");
-    assert.equal(reportSkips("no browser here\n"), true);
-    assert.equal(reportSkips("no browser here\ncurl is missing\n"), false);
-    const text = lines.join("\n");
-    assert.match(text, /^Skipped: no browser here$/m);
-    assert.match(text, /^NOT EXPECTED TO BE SKIPPED: curl is missing$/m);
-  },
-);
+it("a reason for a skip that is not expected is a failure, and all are told", (t) => {
+  const lines: string[] = [];
+  t.mock.method(console, "log", (line: string) => void lines.push(line));
+  set(t, "EXPECTED_SKIPS", "only root\nno browser");
+  assert.equal(reportSkips("no browser here\n"), true);
+  assert.equal(reportSkips("no browser here\ncurl is missing\n"), false);
+  const text = lines.join("\n");
+  assert.match(text, /^Skipped: no browser here$/m);
+  assert.match(text, /^NOT EXPECTED TO BE SKIPPED: curl is missing$/m);
+});

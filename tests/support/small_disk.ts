@@ -5,26 +5,38 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
+import { atEnd } from "./at_end.ts";
 import { skipping } from "./runtime.ts";
+import { newFolder } from "./temporary_directory.ts";
 
 /** Why a test that needs a disk is skipped. */
-export const NO_SMALL_DISK: string | false = skipping(
+const NO_SMALL_DISK = skipping(
   !canMount() && "only root on Linux can mount a small disk",
 );
 
-/** Lends a file system of 4 MB in a folder. */
-export async function withSmallDisk(
-  folder: string,
-  use: (path: string) => Promise<void>,
-): Promise<void> {
-  const path = mkdtempSync(join(folder, "disk-"));
-  execFileSync("mount", mountOptions(path));
-  try {
-    await use(path);
-  } finally {
-    execFileSync("umount", ["--lazy", path]);
-  }
+/** A file system of 4 MB. */
+export interface SmallDisk {
+  readonly t: TestContext;
+  /** The folder where it is. */
+  readonly disk: string;
+  /** A folder beside it. */
+  readonly folder: string;
+}
+
+/** Registers a test on a small disk, or skips it. */
+export function onSmallDisk(
+  title: string,
+  check: (given: SmallDisk) => Promise<void>,
+): void {
+  test(title, { skip: NO_SMALL_DISK }, async (t) => {
+    const folder = newFolder(t);
+    const disk = mkdtempSync(join(folder, "disk-"));
+    execFileSync("mount", mountOptions(disk));
+    atEnd(t, () => execFileSync("umount", ["--lazy", disk]));
+    await check({ t, disk, folder });
+  });
 }
 
 function canMount(): boolean {

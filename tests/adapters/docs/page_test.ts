@@ -46,38 +46,42 @@ interface Shown extends Opened {
   readonly keys: Set<string>;
 }
 
-/** Registers a test with a page that shows its own server, if there is a browser. */
+/**
+ * Makes a function that registers tests, each with a page that shows its own server, if there is a
+ * browser.
+ */
 function onPage(
-  name: string,
   options: BrowserContextOptions & DocsOptions,
-  check: (shown: Shown) => Promise<void>,
-): void {
-  test(name, { skip, timeout: 180_000 }, async (t) => {
-    const keys = new Set(["secret"]);
-    const storage = memoryStorage();
-    await storage.create(newPet({ ...REX, categoryId: BigInt(CATEGORY) }));
-    const { rememberKey = false } = options;
-    const handle = createHandler({
-      storage,
-      keys: { verify: async (key) => keys.has(key) },
-      docs: await docs({ alias: "/", rememberKey }),
+): (title: string, check: (shown: Shown) => Promise<void>) => void {
+  return (title, check) =>
+    void test(title, { skip, timeout: 180_000 }, async (t) => {
+      const keys = new Set(["secret"]);
+      const storage = memoryStorage();
+      await storage.create(newPet({ ...REX, categoryId: BigInt(CATEGORY) }));
+      const { rememberKey = false } = options;
+      const handle = createHandler({
+        storage,
+        keys: { verify: async (key) => keys.has(key) },
+        docs: await docs({ alias: "/", rememberKey }),
+      });
+      const { url: origin } = await listen(t, handle);
+      const opened = await openPage(t, options);
+      await opened.page.goto(`${origin}/`);
+      await opened.page.locator(".opblock").first().waitFor();
+      await check({ ...opened, origin, keys });
+      assert.ok(opened.requests.includes(`${origin}/`));
+      assert.deepEqual(
+        opened.requests.filter((url) =>
+          !url.startsWith(`${origin}/`) && !url.startsWith("data:") &&
+          !url.startsWith("blob:") && url !== "about:blank"
+        ),
+        [],
+        "requests that leave this server",
+      );
     });
-    const { url: origin } = await listen(t, handle);
-    const opened = await openPage(t, options);
-    await opened.page.goto(`${origin}/`);
-    await opened.page.locator(".opblock").first().waitFor();
-    await check({ ...opened, origin, keys });
-    assert.ok(opened.requests.includes(`${origin}/`));
-    assert.deepEqual(
-      opened.requests.filter((url) =>
-        !url.startsWith(`${origin}/`) && !url.startsWith("data:") &&
-        !url.startsWith("blob:") && url !== "about:blank"
-      ),
-      [],
-      "requests that leave this server",
-    );
-  });
 }
+
+const it = onPage(DESKTOP);
 
 /** Everything that a page can keep. */
 async function stores(page: Page): Promise<unknown> {
@@ -169,113 +173,104 @@ async function assertAccessible(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 900 });
 }
 
-onPage(
-  "the page lists and adds pets to the last digit, and keeps the key nowhere",
-  DESKTOP,
-  async ({ page, requests, complaints, origin }) => {
-    await enterKey(page, "secret");
-    await open(page, LIST);
-    const after = page.locator(`${LIST} tr[data-param-name="after"] input`);
-    assert.equal(await after.inputValue(), "");
-    const { status, body } = await execute(page, LIST);
-    assert.equal(status, "200");
-    await page.getByText(/^200 in \d+ ms$/).waitFor();
-    const answer = page.locator(`${LIST} .answer`);
-    assert.equal(await answer.locator(".copy-to-clipboard").count(), 2);
-    const saving = page.waitForEvent("download");
-    await answer.locator(".download-contents").click();
-    assert.equal((await saving).suggestedFilename(), "response.json");
-    assert.equal(
-      body.replace(/\s/g, ""),
-      `[{"id":1,"name":"Rex","categoryId":${CATEGORY},"status":"available"}]`,
-    );
-    assert.deepEqual(complaints, []);
-    assert.deepEqual(await stores(page), [{}, {}, ""]);
-    assert.ok(requests.every((url) => !url.includes("secret")));
-    const { PAGE_SCREENSHOT } = process.env;
-    if (PAGE_SCREENSHOT !== undefined) {
-      // From the operation's own line to the end of the response's body.
-      await page.setViewportSize({ width: 1180, height: 1140 });
-      await page.mouse.move(0, 0);
-      await page.evaluate(`document.querySelector("${LIST}").scrollIntoView()`);
-      await page.screenshot({ path: PAGE_SCREENSHOT, animations: "disabled" });
-    }
-    await page.click(`${LIST} .btn-clear`);
-    await after.fill(`-${CATEGORY}`);
-    await execute(page, LIST);
-    for (const query of ["limit=1", `limit=20&after=-${CATEGORY}`]) {
-      assert.ok(requests.includes(`${origin}/v1/pets?${query}`), query);
-    }
+it("the page lists and adds pets to the last digit, and keeps the key nowhere", async ({ page, requests, complaints, origin }) => {
+  await enterKey(page, "secret");
+  await open(page, LIST);
+  const after = page.locator(`${LIST} tr[data-param-name="after"] input`);
+  assert.equal(await after.inputValue(), "");
+  const { status, body } = await execute(page, LIST);
+  assert.equal(status, "200");
+  await page.getByText(/^200 in \d+ ms$/).waitFor();
+  const answer = page.locator(`${LIST} .answer`);
+  assert.equal(await answer.locator(".copy-to-clipboard").count(), 2);
+  const saving = page.waitForEvent("download");
+  await answer.locator(".download-contents").click();
+  assert.equal((await saving).suggestedFilename(), "response.json");
+  assert.equal(
+    body.replace(/\s/g, ""),
+    `[{"id":1,"name":"Rex","categoryId":${CATEGORY},"status":"available"}]`,
+  );
+  assert.deepEqual(complaints, []);
+  assert.deepEqual(await stores(page), [{}, {}, ""]);
+  assert.ok(requests.every((url) => !url.includes("secret")));
+  const { PAGE_SCREENSHOT } = process.env;
+  if (PAGE_SCREENSHOT !== undefined) {
+    // From the operation's own line to the end of the response's body.
+    await page.setViewportSize({ width: 1180, height: 1140 });
+    await page.mouse.move(0, 0);
+    await page.evaluate(`document.querySelector("${LIST}").scrollIntoView()`);
+    await page.screenshot({ path: PAGE_SCREENSHOT, animations: "disabled" });
+  }
+  await page.click(`${LIST} .btn-clear`);
+  await after.fill(`-${CATEGORY}`);
+  await execute(page, LIST);
+  for (const query of ["limit=1", `limit=20&after=-${CATEGORY}`]) {
+    assert.ok(requests.includes(`${origin}/v1/pets?${query}`), query);
+  }
 
-    await open(page, CREATE);
-    for (const name of ["Zoë", "Tom"]) { // and no key of idempotency for both
-      const pet = `{"name":"${name}","categoryId":-${CATEGORY}}`;
-      await page.fill(`${CREATE} textarea`, pet);
-      const added = await execute(page, CREATE);
-      assert.equal(added.status, "201");
-      assert.match(added.body, new RegExp(`"categoryId": -${CATEGORY},`));
-      await page.click(`${CREATE} .btn-clear`);
-    }
-
-    await page.fill(`${CREATE} textarea`, '{"name":"","categoryId":1}');
-    const refused = await execute(page, CREATE);
-    assert.equal(refused.status, "400");
-    assert.match(refused.body, /"Cannot create pet: name must not be empty"/);
-    // The browser itself logs a status of 400; the page logs nothing.
-    assert.equal(complaints.length, 1);
-    assert.match(complaints[0] ?? "", /status of 400 .*\/v1\/pets$/);
-  },
-);
-
-onPage(
-  "an example is shown and sent to the last digit, and the answer shows no key",
-  DESKTOP,
-  async ({ page, origin }) => {
-    await page.getByText("paste an API key").waitFor();
-    await enterKey(page, "secret");
-    await page.locator(".btn.authorize", { hasText: "Change key" }).waitFor();
-    await open(page, CREATE);
-    assert.equal(page.url(), `${origin}/#/animals/createPet`);
-    const section = page.locator(CREATE);
-    assert.equal(
-      await section.locator(".body-param-content-type select").isDisabled(),
-      true,
-    );
-    const body = section.locator("textarea");
-    await section.getByLabel("Example", { exact: true }).first()
-      .selectOption("exact");
-    assert.match(await body.inputValue(), RegExp(`: ${CATEGORY},`));
+  await open(page, CREATE);
+  for (const name of ["Zoë", "Tom"]) { // and no key of idempotency for both
+    const pet = `{"name":"${name}","categoryId":-${CATEGORY}}`;
+    await page.fill(`${CREATE} textarea`, pet);
     const added = await execute(page, CREATE);
     assert.equal(added.status, "201");
-    assert.match(added.body, RegExp(`"categoryId": ${CATEGORY},`));
+    assert.match(added.body, new RegExp(`"categoryId": -${CATEGORY},`));
+    await page.click(`${CREATE} .btn-clear`);
+  }
 
-    const answer = section.locator(".answer");
-    const box = await answer.locator("h4").first().boundingBox();
-    assert.ok(box !== null && box.y > 0 && box.y < 880, JSON.stringify(box));
-    const shown = await answer.innerText();
-    assert.match(shown, /Authorization: Bearer \$KEY'/);
-    assert.doesNotMatch(shown, /secret/);
-    assert.match(shown, /^content-type: application\/json$/m);
-    await page.context().grantPermissions(["clipboard-read"]);
-    await answer.locator(".curl-command button").click();
-    const copied = await page.evaluate("navigator.clipboard.readText()");
-    assert.match(`${copied}`, /Authorization: Bearer secret'/);
+  await page.fill(`${CREATE} textarea`, '{"name":"","categoryId":1}');
+  const refused = await execute(page, CREATE);
+  assert.equal(refused.status, "400");
+  assert.match(refused.body, /"Cannot create pet: name must not be empty"/);
+  // The browser itself logs a status of 400; the page logs nothing.
+  assert.equal(complaints.length, 1);
+  assert.match(complaints[0] ?? "", /status of 400 .*\/v1\/pets$/);
+});
 
-    await body.fill("{}");
-    const reset = await section.locator(".reset").boundingBox();
-    const run = await section.locator(".execute").boundingBox();
-    assert.ok(reset && run && Math.abs(reset.y - run.y) < 24, "beside Execute");
-    await body.fill("");
-    await section.locator(".execute").click();
-    await answer.locator("h4", { hasText: /^400$/ }).waitFor();
-    await answer.getByText(/Cannot read the body: it is missing/).waitFor();
-    assert.doesNotMatch(await answer.innerText(), RegExp(CATEGORY));
-  },
-);
+it("an example is shown and sent to the last digit, and the answer shows no key", async ({ page, origin }) => {
+  await page.getByText("paste an API key").waitFor();
+  await enterKey(page, "secret");
+  await page.locator(".btn.authorize", { hasText: "Change key" }).waitFor();
+  await open(page, CREATE);
+  assert.equal(page.url(), `${origin}/#/animals/createPet`);
+  const section = page.locator(CREATE);
+  assert.equal(
+    await section.locator(".body-param-content-type select").isDisabled(),
+    true,
+  );
+  const body = section.locator("textarea");
+  await section.getByLabel("Example", { exact: true }).first()
+    .selectOption("exact");
+  assert.match(await body.inputValue(), RegExp(`: ${CATEGORY},`));
+  const added = await execute(page, CREATE);
+  assert.equal(added.status, "201");
+  assert.match(added.body, RegExp(`"categoryId": ${CATEGORY},`));
 
-onPage(
+  const answer = section.locator(".answer");
+  const box = await answer.locator("h4").first().boundingBox();
+  assert.ok(box !== null && box.y > 0 && box.y < 880, JSON.stringify(box));
+  const shown = await answer.innerText();
+  assert.match(shown, /Authorization: Bearer \$KEY'/);
+  assert.doesNotMatch(shown, /secret/);
+  assert.match(shown, /^content-type: application\/json$/m);
+  await page.context().grantPermissions(["clipboard-read"]);
+  await answer.locator(".curl-command button").click();
+  const copied = await page.evaluate("navigator.clipboard.readText()");
+  assert.match(`${copied}`, /Authorization: Bearer secret'/);
+
+  await body.fill("{}");
+  const reset = await section.locator(".reset").boundingBox();
+  const run = await section.locator(".execute").boundingBox();
+  assert.ok(reset && run && Math.abs(reset.y - run.y) < 24, "beside Execute");
+  await body.fill("");
+  await section.locator(".execute").click();
+  await answer.locator("h4", { hasText: /^400$/ }).waitFor();
+  await answer.getByText(/Cannot read the body: it is missing/).waitFor();
+  assert.doesNotMatch(await answer.innerText(), RegExp(CATEGORY));
+});
+
+onPage(PHONE)(
   "the page fits a phone, light or dark, and leads from a 401 to the form",
-  PHONE,
   async ({ page, complaints }) => {
     for (const operation of [LIST, CREATE, GET]) {
       const box = await page.locator(operation).boundingBox();
@@ -325,9 +320,8 @@ onPage(
   },
 );
 
-onPage(
+onPage({ ...DESKTOP, rememberKey: true })(
   "with `rememberKey` the form keeps an accepted key, until Forget or a 401",
-  { ...DESKTOP, rememberKey: true },
   async ({ page, complaints, origin, keys }) => {
     const kept = [{}, { "API key of /v1/": "secret" }, ""];
     const nothing = [{}, {}, ""];
@@ -384,107 +378,90 @@ onPage(
   },
 );
 
-onPage(
-  "the page with the form for the key meets WCAG 2.2 AA, also dark and on a phone",
-  DESKTOP,
-  async ({ page }) => {
-    await open(page, LIST);
-    assert.equal((await execute(page, LIST)).status, "401");
-    await page.click(".btn.authorize");
-    await page.getByText("when you reload").waitFor();
-    await page.getByText("If you run this service").click();
-    await fillInKey(page, "wrong", INVALID);
-    await assertAccessible(page);
-    await fillInKey(page, "secret");
-    await page.click(".btn.authorize");
-    await page.getByRole("button", { name: "Forget" }).waitFor();
-    await assertAccessible(page);
-  },
-);
+it("the page with the form for the key meets WCAG 2.2 AA, also dark and on a phone", async ({ page }) => {
+  await open(page, LIST);
+  assert.equal((await execute(page, LIST)).status, "401");
+  await page.click(".btn.authorize");
+  await page.getByText("when you reload").waitFor();
+  await page.getByText("If you run this service").click();
+  await fillInKey(page, "wrong", INVALID);
+  await assertAccessible(page);
+  await fillInKey(page, "secret");
+  await page.click(".btn.authorize");
+  await page.getByRole("button", { name: "Forget" }).waitFor();
+  await assertAccessible(page);
+});
 
-onPage(
-  "the page with answers meets WCAG 2.2 AA, also dark and on a phone",
-  DESKTOP,
-  async ({ page }) => {
-    await enterKey(page, "secret");
-    await open(page, CREATE);
-    assert.equal((await execute(page, CREATE)).status, "201");
-    await open(page, GET);
-    await page.fill(`${GET} tr[data-param-name="petId"] input`, "3");
-    assert.equal((await execute(page, GET)).status, "404");
-    await page.click(".models-control");
-    await page.locator(".models.is-open").waitFor();
-    for (const summary of await page.locator("summary").all()) {
-      await summary.click();
-    }
-    await assertAccessible(page);
-    await page.setViewportSize({ width: 390, height: 844 });
-    assert.deepEqual(await violations(page, "tag", TAGS), []);
-  },
-);
+it("the page with answers meets WCAG 2.2 AA, also dark and on a phone", async ({ page }) => {
+  await enterKey(page, "secret");
+  await open(page, CREATE);
+  assert.equal((await execute(page, CREATE)).status, "201");
+  await open(page, GET);
+  await page.fill(`${GET} tr[data-param-name="petId"] input`, "3");
+  assert.equal((await execute(page, GET)).status, "404");
+  await page.click(".models-control");
+  await page.locator(".models.is-open").waitFor();
+  for (const summary of await page.locator("summary").all()) {
+    await summary.click();
+  }
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 390, height: 844 });
+  assert.deepEqual(await violations(page, "tag", TAGS), []);
+});
 
-onPage(
-  "the form hides the key until it is told to show it, and gives the focus back",
-  DESKTOP,
-  async ({ page }) => {
-    const key = page.getByRole("textbox", { name: "API key" });
-    const closings = [
-      () => page.keyboard.press("Escape"),
-      () => page.click(".close-modal"),
-      () => page.click(".auth-btn-wrapper .btn-done"),
-      () => fillInKey(page, "secret"),
-    ];
-    for (const opener of [".btn.authorize", `${CREATE} .authorization__btn`]) {
-      for (const close of closings) {
-        await page.click(opener);
-        await key.and(page.locator(":focus")).waitFor();
-        const title = page.locator("dialog h3");
-        assert.equal(await title.innerText(), "API key");
-        await close();
-        await page.locator(`${opener}:focus`).waitFor();
-        assert.equal(await page.locator("dialog").count(), 0);
-      }
+it("the form hides the key until it is told to show it, and gives the focus back", async ({ page }) => {
+  const key = page.getByRole("textbox", { name: "API key" });
+  const closings = [
+    () => page.keyboard.press("Escape"),
+    () => page.click(".close-modal"),
+    () => page.click(".auth-btn-wrapper .btn-done"),
+    () => fillInKey(page, "secret"),
+  ];
+  for (const opener of [".btn.authorize", `${CREATE} .authorization__btn`]) {
+    for (const close of closings) {
       await page.click(opener);
-      await page.getByRole("button", { name: "Forget" }).click();
-      assert.equal(await key.getAttribute("type"), "password");
-      assert.equal(await key.getAttribute("autocomplete"), "current-password");
-      const account = page.locator('[autocomplete="username"]');
-      assert.equal(await account.inputValue(), "API key of /v1/");
-      await key.fill("secret");
-      await page.getByLabel("Show").check();
-      assert.equal(await key.getAttribute("type"), "text");
-      assert.equal(await key.inputValue(), "secret");
-      await page.keyboard.press("Escape");
+      await key.and(page.locator(":focus")).waitFor();
+      const title = page.locator("dialog h3");
+      assert.equal(await title.innerText(), "API key");
+      await close();
+      await page.locator(`${opener}:focus`).waitFor();
+      assert.equal(await page.locator("dialog").count(), 0);
     }
-  },
-);
+    await page.click(opener);
+    await page.getByRole("button", { name: "Forget" }).click();
+    assert.equal(await key.getAttribute("type"), "password");
+    assert.equal(await key.getAttribute("autocomplete"), "current-password");
+    const account = page.locator('[autocomplete="username"]');
+    assert.equal(await account.inputValue(), "API key of /v1/");
+    await key.fill("secret");
+    await page.getByLabel("Show").check();
+    assert.equal(await key.getAttribute("type"), "text");
+    assert.equal(await key.inputValue(), "secret");
+    await page.keyboard.press("Escape");
+  }
+});
 
-onPage(
-  "all operations open take six screens at most",
-  DESKTOP,
-  async ({ page }) => {
-    const all = [LIST, CREATE, GET, "#operations-service-getOpenApi"];
-    for (const operation of all) {
-      await open(page, operation);
-      await page.locator(`${operation} .responses-wrapper`).waitFor();
-    }
-    const height = "document.documentElement.scrollHeight";
-    const screens = Number(await page.evaluate(height)) / 900;
-    assert.ok(screens > 3 && screens <= 6, `${screens} screens`);
-    const error = page.locator(`${LIST} tr.response[data-code="429"]`);
-    const shown = [
-      error.getByText(`"too_many_requests"`),
-      error.getByText("Retry-After", { exact: true }),
-    ];
-    for (const part of shown) assert.equal(await part.isVisible(), false);
-    await error.getByText("Details").click();
-    for (const part of shown) await part.waitFor();
-  },
-);
+it("all operations open take six screens at most", async ({ page }) => {
+  const all = [LIST, CREATE, GET, "#operations-service-getOpenApi"];
+  for (const operation of all) {
+    await open(page, operation);
+    await page.locator(`${operation} .responses-wrapper`).waitFor();
+  }
+  const height = "document.documentElement.scrollHeight";
+  const screens = Number(await page.evaluate(height)) / 900;
+  assert.ok(screens > 3 && screens <= 6, `${screens} screens`);
+  const error = page.locator(`${LIST} tr.response[data-code="429"]`);
+  const shown = [
+    error.getByText(`"too_many_requests"`),
+    error.getByText("Retry-After", { exact: true }),
+  ];
+  for (const part of shown) assert.equal(await part.isVisible(), false);
+  await error.getByText("Details").click();
+  for (const part of shown) await part.waitFor();
+});
 
-onPage(
+onPage(PHONE)(
   "the page says why it cannot show the document",
-  PHONE,
   async ({ page, origin }) => {
     const address = `${origin}/v1/openapi.json`;
     await page.route(address, (route) => route.fulfill({ status: 503 }));

@@ -38,15 +38,12 @@ test(`${RUNTIME}: serve refuses any other fetch function, and says what to do`, 
 const skip = RUNTIME !== "bun" && "it is about Bun";
 const it = testUnless(skip);
 
-it(
-  "serve of Node's adapter refuses to run on Bun, because it could not close",
-  async () => {
-    await assert.rejects(
-      serveOnNode(handle),
-      /@petstore\/service\/bun/,
-    );
-  },
-);
+it("serve of Node's adapter refuses to run on Bun, because it could not close", async () => {
+  await assert.rejects(
+    serveOnNode(handle),
+    /@petstore\/service\/bun/,
+  );
+});
 
 it("serve on Bun takes bodies up to its limit", async (t) => {
   const options = { port: 0, maxRequestBodySize: 5 };

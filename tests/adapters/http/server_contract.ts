@@ -59,18 +59,15 @@ export function serverContract(
     assert.equal(await response.text(), "hello");
   });
 
-  it(
-    "a handler of another copy of the package is asked for its answer",
-    async (_, t) => {
-      const call = () => Promise.reject(new Error("called"));
-      const answer: Service = async (_request, connection) =>
-        ok(typeof connection);
-      const handle: Handler = Object.assign(call, { answer });
-      const server = await serve(handle, { port: 0 });
-      atEnd(t, () => server.close());
-      assert.equal(await (await fetch(server.url)).text(), "object");
-    },
-  );
+  it("a handler of another copy of the package is asked for its answer", async ({ t }) => {
+    const call = () => Promise.reject(new Error("called"));
+    const answer: Service = async (_request, connection) =>
+      ok(typeof connection);
+    const handle: Handler = Object.assign(call, { answer });
+    const server = await serve(handle, { port: 0 });
+    atEnd(t, () => server.close());
+    assert.equal(await (await fetch(server.url)).text(), "object");
+  });
 
   it("a service that fails is answered for with 500, and reported", async ({ listen }) => {
     const fail = () => Promise.reject(new Error("secret"));
@@ -234,71 +231,62 @@ export function serverContract(
     assert.equal((await wire.answer()).body, "hello");
   });
 
-  it(
-    "close is prompt if connections are idle, and may be called again",
-    async ({ listen }, t) => {
-      const port = await freePort();
-      const server = await listen(saying("ok"), { port, ...PATIENT });
-      const idle = await openWire(t, server, GET);
-      await idle.answer();
-      await openWire(t, server); // silent
-      const halfway = await openWire(t, server, GET.slice(0, 18));
-      // Once this one is answered, the server knows those before it.
-      await (await openWire(t, server, GET)).answer();
-      await Promise.all([server.close(), server.close()]);
-      await server.close();
-      // Of the silent one Bun has never heard: Linux holds it back until it sends something.
-      for (const wire of [idle, halfway]) assert.equal(await wire.rest(), "");
-      await assert.rejects(openWire(t, server));
-    },
-  );
+  it("close is prompt if connections are idle, and may be called again", async ({ t, listen }) => {
+    const port = await freePort();
+    const server = await listen(saying("ok"), { port, ...PATIENT });
+    const idle = await openWire(t, server, GET);
+    await idle.answer();
+    await openWire(t, server); // silent
+    const halfway = await openWire(t, server, GET.slice(0, 18));
+    // Once this one is answered, the server knows those before it.
+    await (await openWire(t, server, GET)).answer();
+    await Promise.all([server.close(), server.close()]);
+    await server.close();
+    // Of the silent one Bun has never heard: Linux holds it back until it sends something.
+    for (const wire of [idle, halfway]) assert.equal(await wire.rest(), "");
+    await assert.rejects(openWire(t, server));
+  });
 
   for (const isOnItsWay of [false, true]) {
     const what = isOnItsWay ? "an answer on its way" : "a request";
-    it(
-      `close waits until ${what} is answered in full`,
-      async ({ listen }, t) => {
-        const answer = Promise.withResolvers<Answer>();
-        const body = "a".repeat(MANY_BYTES);
-        const give = () => answer.resolve(ok(body));
-        atEnd(t, give);
-        const { service, called } = told(() => answer.promise);
-        const server = await listen(service, { port: await freePort() });
-        const wire = await openWire(t, server, GET);
-        await called;
-        if (isOnItsWay) {
-          give();
-          await wire.until((text) => text !== "", 30_000);
-        }
-        wire.pause();
-        let isClosed = false;
-        void server.close();
-        // A second call waits as well.
-        const closed = server.close().then(() => isClosed = true);
-        await assert.rejects(openWire(t, server));
-        assert.equal(isClosed, false);
+    it(`close waits until ${what} is answered in full`, async ({ t, listen }) => {
+      const answer = Promise.withResolvers<Answer>();
+      const body = "a".repeat(MANY_BYTES);
+      const give = () => answer.resolve(ok(body));
+      atEnd(t, give);
+      const { service, called } = told(() => answer.promise);
+      const server = await listen(service, { port: await freePort() });
+      const wire = await openWire(t, server, GET);
+      await called;
+      if (isOnItsWay) {
         give();
-        wire.resume();
-        assert.equal((await wire.answer()).body.length, MANY_BYTES);
-        await closed;
-      },
-    );
+        await wire.until((text) => text !== "", 30_000);
+      }
+      wire.pause();
+      let isClosed = false;
+      void server.close();
+      // A second call waits as well.
+      const closed = server.close().then(() => isClosed = true);
+      await assert.rejects(openWire(t, server));
+      assert.equal(isClosed, false);
+      give();
+      wire.resume();
+      assert.equal((await wire.answer()).body.length, MANY_BYTES);
+      await closed;
+    });
   }
 
-  it(
-    "close waits for a request body that is on its way",
-    async ({ listen }, t) => {
-      const { service, called } = told(sendBack);
-      const server = await listen(service, { port: await freePort() });
-      const wire = await openWire(t, server, `${headOf(10)}half `);
-      await called;
-      const closed = server.close();
-      // In the meantime new connections are refused, on Deno only later.
-      await openWire(t, server).catch(() => {});
-      wire.write("whole");
-      const { status, body } = await wire.answer();
-      assert.deepEqual([status, body], [200, "half whole"]);
-      await closed;
-    },
-  );
+  it("close waits for a request body that is on its way", async ({ t, listen }) => {
+    const { service, called } = told(sendBack);
+    const server = await listen(service, { port: await freePort() });
+    const wire = await openWire(t, server, `${headOf(10)}half `);
+    await called;
+    const closed = server.close();
+    // In the meantime new connections are refused, on Deno only later.
+    await openWire(t, server).catch(() => {});
+    wire.write("whole");
+    const { status, body } = await wire.answer();
+    assert.deepEqual([status, body], [200, "half whole"]);
+    await closed;
+  });
 }

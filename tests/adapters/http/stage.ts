@@ -65,6 +65,7 @@ export async function watch<Options extends ServeOptions>(
 
 /** Opens what a test needs; `Handle` is what a server serves. */
 export interface Stage<Handle> {
+  readonly t: TestContext;
   /** Serves a function. */
   readonly listen: (
     handle: Handle,
@@ -81,17 +82,14 @@ export function staging<Handle>(
     check: (t: TestContext) => Promise<void>,
   ) => unknown,
   serve: (handle: Handle, options: ServeOptions) => Promise<Server>,
-): (
-  title: string,
-  check: (stage: Stage<Handle>, t: TestContext) => Promise<void>,
-) => void {
+): (title: string, check: (stage: Stage<Handle>) => Promise<void>) => void {
   return (title, check) => {
     register(title, (t) => {
       const listen = (handle: Handle, options: ServeOptions = {}) =>
         watch(t, (all) => serve(handle, all), options);
       const speak = async (handle: Handle) =>
         await openWire(t, await listen(handle));
-      return inTime(check({ listen, speak }, t));
+      return inTime(check({ t, listen, speak }));
     });
   };
 }

@@ -1,6 +1,6 @@
 /** The control address, on each runtime. */
 import assert from "node:assert/strict";
-import { answerTo, openWire, rawRequest } from "../../support/wire.ts";
+import { answerTo, rawRequest } from "../../support/wire.ts";
 import { onEverySandbox, type RunningSandbox } from "./sandbox_program.ts";
 
 const it = onEverySandbox();
@@ -176,38 +176,35 @@ it("HEAD is as GET, another path 404, and another method 405 with Allow", async 
   }
 });
 
-it(
-  "the control address refuses a page of another origin, and hosts not its own",
-  async (sandbox, t) => {
-    const { host } = new URL(sandbox.control);
-    const own = `Host: ${host}`;
-    const reset = async (...fields: readonly string[]) => {
-      const all = ["Connection: close", ...fields];
-      const sent = rawRequest("POST /sandbox/reset", all);
-      const wire = await openWire(t, sandbox, sent.replace("Host: a\r\n", ""));
-      return Number((await wire.rest()).split(" ")[1]);
-    };
-    await sandbox.tell("POST", "/faults", { lose: true });
-    const foreign = [
-      [own, "Origin: http://a.example"],
-      [own, "Origin: null"],
-      [own, "Origin: http://127.0.0.1:1"],
-      [own, `Origin: https://${host}`],
-      [own, "Sec-Fetch-Site: cross-site"],
-      ["Host: a.example"],
-      ["Host: a.example", "Origin: http://a.example"],
-      ["Host: localhost.a.example"],
-    ];
-    for (const fields of foreign) {
-      assert.equal(await reset(...fields), 403, fields.join());
-    }
-    assert.equal(await reset(), 400);
-    assert.deepEqual(await counts(sandbox), [50, 1, 0]);
-    const names = ["localhost:1", "a.localhost", "127.0.0.2", "[::1]:80"];
-    for (const name of [...names, "LOCALHOST"]) {
-      assert.equal(await reset(`Host: ${name}`), 204, name);
-    }
-    const page = [`Origin: http://${host}`, "Sec-Fetch-Site: same-origin"];
-    assert.equal(await reset(own, ...page), 204);
-  },
-);
+it("the control address refuses a page of another origin, and hosts not its own", async (sandbox) => {
+  const { host } = new URL(sandbox.control);
+  const own = `Host: ${host}`;
+  const reset = async (...fields: readonly string[]) => {
+    const all = ["Connection: close", ...fields];
+    const sent = rawRequest("POST /sandbox/reset", all);
+    const wire = await sandbox.wire(sent.replace("Host: a\r\n", ""));
+    return Number((await wire.rest()).split(" ")[1]);
+  };
+  await sandbox.tell("POST", "/faults", { lose: true });
+  const foreign = [
+    [own, "Origin: http://a.example"],
+    [own, "Origin: null"],
+    [own, "Origin: http://127.0.0.1:1"],
+    [own, `Origin: https://${host}`],
+    [own, "Sec-Fetch-Site: cross-site"],
+    ["Host: a.example"],
+    ["Host: a.example", "Origin: http://a.example"],
+    ["Host: localhost.a.example"],
+  ];
+  for (const fields of foreign) {
+    assert.equal(await reset(...fields), 403, fields.join());
+  }
+  assert.equal(await reset(), 400);
+  assert.deepEqual(await counts(sandbox), [50, 1, 0]);
+  const names = ["localhost:1", "a.localhost", "127.0.0.2", "[::1]:80"];
+  for (const name of [...names, "LOCALHOST"]) {
+    assert.equal(await reset(`Host: ${name}`), 204, name);
+  }
+  const page = [`Origin: http://${host}`, "Sec-Fetch-Site: same-origin"];
+  assert.equal(await reset(own, ...page), 204);
+});

@@ -1,9 +1,9 @@
 /** Starts the sandbox's program as a tester would, on any of the runtimes. */
 
 import assert from "node:assert/strict";
-import { after, test, type TestContext } from "node:test";
+import { after, test } from "node:test";
 import type { Fault, RecordedRequest } from "../../../adapters/sandbox/mod.ts";
-import { rawRequest, Wire } from "../../contract/wire.ts";
+import { Wire } from "../../contract/wire.ts";
 import { launch, type Program } from "../../support/process.ts";
 import { pathOf } from "../../support/repository.ts";
 import {
@@ -11,6 +11,7 @@ import {
   findRuntimes,
   type Runtime,
 } from "../../support/runtime.ts";
+import { openWire, rawRequest } from "../../support/wire.ts";
 
 const MAIN = pathOf("adapters/sandbox/main.ts");
 
@@ -100,13 +101,19 @@ export async function startSandbox(
   };
 }
 
+/** The sandbox of a test. */
+export interface SandboxOfTest extends RunningSandbox {
+  /** Opens a connection to it, and sends bytes, as {@linkcode openWire} does. */
+  readonly wire: (bytes: string) => Promise<Wire>;
+}
+
 /**
  * Registers a test for each runtime, with one sandbox of fifty pets, which is seeded before each
  * test.
  */
 export function onEverySandbox(): (
   title: string,
-  check: (sandbox: RunningSandbox, t: TestContext) => Promise<void>,
+  check: (sandbox: SandboxOfTest) => Promise<void>,
 ) => void {
   const all = findRuntimes().map((runtime) => {
     let started: Promise<RunningSandbox> | undefined;
@@ -123,7 +130,8 @@ export function onEverySandbox(): (
       test(`${name}: ${title}`, { skip }, async (t) => {
         const sandbox = await start();
         await sandbox.tell("PUT", "/pets", 50);
-        await check(sandbox, t);
+        const wire = (bytes: string) => openWire(t, sandbox, bytes);
+        await check({ ...sandbox, wire });
       });
     }
   };

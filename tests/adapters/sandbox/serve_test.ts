@@ -38,19 +38,16 @@ it("a lost answer closes the connection without a byte, with its work done or no
   assert.deepEqual(await ends(sandbox), [null, 200, null, 200]);
 });
 
-it(
-  "a lost answer ends the connection in order, although the body comes late",
-  async (sandbox, t) => {
-    const { tell, state } = sandbox;
-    await tell("POST", "/faults", { lose: true });
-    const wire = await openWire(t, sandbox, headOf(sandbox, REX.length));
-    const isTaken = async () => (await state()).faults.length === 0;
-    await until("the fault is taken", isTaken);
-    assert.equal(wire.isClosed, false);
-    wire.write(REX);
-    assert.equal(await wire.rest(), "");
-  },
-);
+it("a lost answer ends the connection in order, although the body comes late", async (sandbox) => {
+  const { tell, state } = sandbox;
+  await tell("POST", "/faults", { lose: true });
+  const wire = await sandbox.wire(headOf(sandbox, REX.length));
+  const isTaken = async () => (await state()).faults.length === 0;
+  await until("the fault is taken", isTaken);
+  assert.equal(wire.isClosed, false);
+  wire.write(REX);
+  assert.equal(await wire.rest(), "");
+});
 
 function bodyOf(answer: string): string {
   return answer.slice(answer.indexOf("\r\n\r\n") + 4);
@@ -86,69 +83,59 @@ it("a body that drips is whole in the end", async ({ tell, send }) => {
   );
 });
 
-it(
-  "an entry is open until its answer begins, or its client goes away",
-  async (sandbox, t) => {
-    const { tell, send } = sandbox;
-    const answer = { status: 500 };
-    const faults = [{ delay: 60_000 }, { delay: 60_000, answer }];
-    await tell("POST", "/faults", faults);
-    const waiting = [
-      await openWire(t, sandbox, LIST),
-      await openWire(t, sandbox, LIST),
-    ];
-    const isOpen = async () => (await ends(sandbox)).join() === "open,open";
-    await until("both have come", isOpen);
-    waiting.push(await openWire(t, sandbox, headOf(sandbox, REX.length)));
-    const isUploading = async () => (await ends(sandbox)).length === 3;
-    await until("an upload has begun", isUploading);
-    for (const wire of waiting) wire.close();
-    await untilEnded(sandbox);
-    await send("GET /v1/pets");
-    assert.deepEqual(await ends(sandbox), [null, null, null, 200]);
-  },
-);
+it("an entry is open until its answer begins, or its client goes away", async (sandbox) => {
+  const { tell, send } = sandbox;
+  const answer = { status: 500 };
+  const faults = [{ delay: 60_000 }, { delay: 60_000, answer }];
+  await tell("POST", "/faults", faults);
+  const waiting = [
+    await sandbox.wire(LIST),
+    await sandbox.wire(LIST),
+  ];
+  const isOpen = async () => (await ends(sandbox)).join() === "open,open";
+  await until("both have come", isOpen);
+  waiting.push(await sandbox.wire(headOf(sandbox, REX.length)));
+  const isUploading = async () => (await ends(sandbox)).length === 3;
+  await until("an upload has begun", isUploading);
+  for (const wire of waiting) wire.close();
+  await untilEnded(sandbox);
+  await send("GET /v1/pets");
+  assert.deepEqual(await ends(sandbox), [null, null, null, 200]);
+});
 
-it(
-  "the journal has the target and all header fields as they came",
-  async (sandbox, t) => {
-    const { key, requests } = sandbox;
-    const fields = ["Connection: close", "X-A: 1", "x-a: 2"].concat(
-      `AUTHORIZATION: Bearer ${key}`,
-      "Authorization: Bearer other", // which Node would drop
-    );
-    const sent = rawRequest("GET /v1/pets?limit=%31", fields);
-    const wire = await openWire(t, sandbox, sent);
-    assert.match(await wire.rest(), /^HTTP\/1.1 401 /);
-    const [{ time: _, headers, ...entry } = assert.fail()] = await requests();
-    assert.equal(headers["x-a"], "1, 2");
-    assert.equal(headers.authorization, `Bearer ${key}, Bearer other`);
-    const target = "/v1/pets?limit=%31";
-    const expected = { method: "GET", target, body: null, status: 401 };
-    assert.deepEqual(entry, expected);
-  },
-);
+it("the journal has the target and all header fields as they came", async (sandbox) => {
+  const { key, requests } = sandbox;
+  const fields = ["Connection: close", "X-A: 1", "x-a: 2"].concat(
+    `AUTHORIZATION: Bearer ${key}`,
+    "Authorization: Bearer other", // which Node would drop
+  );
+  const sent = rawRequest("GET /v1/pets?limit=%31", fields);
+  const wire = await sandbox.wire(sent);
+  assert.match(await wire.rest(), /^HTTP\/1.1 401 /);
+  const [{ time: _, headers, ...entry } = assert.fail()] = await requests();
+  assert.equal(headers["x-a"], "1, 2");
+  assert.equal(headers.authorization, `Bearer ${key}, Bearer other`);
+  const target = "/v1/pets?limit=%31";
+  const expected = { method: "GET", target, body: null, status: 401 };
+  assert.deepEqual(entry, expected);
+});
 
-it(
-  "the journal has the text of a body whose pieces divide characters",
-  async (sandbox, t) => {
-    const body = JSON.stringify({
-      name: "\u{1F43E}".repeat(200),
-      categoryId: 1,
-    });
-    const bytes = new TextEncoder().encode(body);
-    const wire = await openWire(t, sandbox, headOf(sandbox, bytes.byteLength));
-    const bodies = async () =>
-      (await sandbox.requests()).map(({ body }) => body);
-    await until("it has come", async () => (await bodies()).length === 1);
-    const latin1 = String.fromCharCode(...bytes);
-    wire.write(latin1.slice(0, 10));
-    assert.deepEqual(await bodies(), [null]);
-    wire.write(latin1.slice(10));
-    assert.match(await wire.rest(), /^HTTP\/1.1 201 /);
-    assert.deepEqual(await bodies(), [body]);
-  },
-);
+it("the journal has the text of a body whose pieces divide characters", async (sandbox) => {
+  const body = JSON.stringify({
+    name: "\u{1F43E}".repeat(200),
+    categoryId: 1,
+  });
+  const bytes = new TextEncoder().encode(body);
+  const wire = await sandbox.wire(headOf(sandbox, bytes.byteLength));
+  const bodies = async () => (await sandbox.requests()).map(({ body }) => body);
+  await until("it has come", async () => (await bodies()).length === 1);
+  const latin1 = String.fromCharCode(...bytes);
+  wire.write(latin1.slice(0, 10));
+  assert.deepEqual(await bodies(), [null]);
+  wire.write(latin1.slice(10));
+  assert.match(await wire.rest(), /^HTTP\/1.1 201 /);
+  assert.deepEqual(await bodies(), [body]);
+});
 
 for (
   const [name, value, status, ...broken] of [
@@ -156,22 +143,19 @@ for (
     ["cut", 9, 200, '{"id":2,"'],
   ] as const
 ) {
-  it(
-    `${name} leaves pipelined answers before it, and carries out nothing after`,
-    async (sandbox, t) => {
-      const { key, tell } = sandbox;
-      await tell("POST", "/faults", [{ delay: 50 }, { [name]: value }]);
-      const fields = [`Authorization: Bearer ${key}`];
-      const sent = [1, 2, 3, 4]
-        .map((id) => rawRequest(`GET /v1/pets/${id}`, fields)).join("");
-      const wire = await openWire(t, sandbox, sent);
-      const bodies = [...(await wire.rest()).matchAll(/\r\n\r\n(\{[^}]*)/g)];
-      const rex = '{"id":1,"name":"Rex","categoryId":1,"status":"available"';
-      assert.deepEqual(bodies.map(([, body]) => body), [rex, ...broken]);
-      await untilEnded(sandbox);
-      assert.deepEqual(await ends(sandbox), [200, status, null, null]);
-    },
-  );
+  it(`${name} leaves pipelined answers before it, and carries out nothing after`, async (sandbox) => {
+    const { key, tell } = sandbox;
+    await tell("POST", "/faults", [{ delay: 50 }, { [name]: value }]);
+    const fields = [`Authorization: Bearer ${key}`];
+    const sent = [1, 2, 3, 4]
+      .map((id) => rawRequest(`GET /v1/pets/${id}`, fields)).join("");
+    const wire = await sandbox.wire(sent);
+    const bodies = [...(await wire.rest()).matchAll(/\r\n\r\n(\{[^}]*)/g)];
+    const rex = '{"id":1,"name":"Rex","categoryId":1,"status":"available"';
+    assert.deepEqual(bodies.map(([, body]) => body), [rex, ...broken]);
+    await untilEnded(sandbox);
+    assert.deepEqual(await ends(sandbox), [200, status, null, null]);
+  });
 }
 
 /** By what a client sends that is no good for any service: what is recorded of it. */
@@ -181,18 +165,15 @@ const BAD = [
   ["the offer of a tunnel", rawRequest("CONNECT a.example:443")],
 ] as const;
 for (const [what, sent, ...recorded] of BAD) {
-  it(
-    `${what} is answered 400, and recorded if it is a request`,
-    async (sandbox, t) => {
-      const wire = await openWire(t, sandbox, sent);
-      assert.match(
-        await wire.rest(),
-        /^HTTP\/1.1 400 [^]*"code":"bad_request"/,
-      );
-      await untilEnded(sandbox);
-      assert.deepEqual(await ends(sandbox), recorded);
-    },
-  );
+  it(`${what} is answered 400, and recorded if it is a request`, async (sandbox) => {
+    const wire = await sandbox.wire(sent);
+    assert.match(
+      await wire.rest(),
+      /^HTTP\/1.1 400 [^]*"code":"bad_request"/,
+    );
+    await untilEnded(sandbox);
+    assert.deepEqual(await ends(sandbox), recorded);
+  });
 }
 
 it("an expectation that is unknown is ignored", async ({ send }) => {

@@ -26,7 +26,11 @@ export interface Place {
 /** A row, by names of columns. */
 export type TextRow = Readonly<Record<string, string | null>>;
 
-export type Both = readonly [from: Place, to: Place];
+/** Two databases. */
+export type Both = readonly [from: Place, to: Place, ...others: unknown[]];
+
+/** Two databases, and the folder of their files. */
+export type Given = readonly [from: Place, to: Place, folder: string];
 
 /** What is copied, and to what. */
 export type Way = readonly [from: keyof typeof OPEN, to: keyof typeof OPEN];
@@ -57,15 +61,16 @@ const OPEN = {
   }),
 };
 
-/** Registers a test of a copy. Files are `a.db` and `b.db` in its own folder. */
-export type TestCopy = (
-  title: string,
+/**
+ * Makes a function that registers tests of copies of this kind. Files are `a.db` and `b.db` in the
+ * test's own folder.
+ */
+export type OnWay = (
   way: Way,
-  work: (both: Both, folder: string) => Promise<void>,
-) => void;
+) => (title: string, work: (given: Given) => Promise<void>) => void;
 
 /** Prepares tests of copies, on files and on one database of the shared PostgreSQL server. */
-export async function testsOfCopies(): Promise<TestCopy> {
+export async function testsOfCopies(): Promise<OnWay> {
   const { skip, emptyDatabase } = await sharedPostgres();
   async function place(
     t: TestContext,
@@ -82,13 +87,13 @@ export async function testsOfCopies(): Promise<TestCopy> {
       },
     };
   }
-  return (title, way, work) => {
+  return (way) => (title, work) => {
     const isSkipped = way.includes("PostgreSQL") && skip;
     test(title, { skip: isSkipped, timeout: 60_000 }, async (t) => {
       const folder = newFolder(t);
       const from = await place(t, way[0], join(folder, "a.db"));
       const to = await place(t, way[1], join(folder, "b.db"));
-      await work([from, to], folder);
+      await work([from, to, folder]);
     });
   };
 }

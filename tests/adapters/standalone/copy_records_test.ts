@@ -27,7 +27,7 @@ import {
   TO_POSTGRES,
 } from "./copy_places.ts";
 
-const testCopy = await testsOfCopies();
+const onWay = await testsOfCopies();
 
 /** Copies, at 5 s a page for the progress; `amid` runs once the first 1000 pets are written. */
 async function copy(
@@ -69,7 +69,7 @@ async function copyFirstPage(both: Both): Promise<void> {
 
 for (const way of [ON_FILES, TO_POSTGRES, FROM_POSTGRES]) {
   const it = (what: string, work: (both: Both) => Promise<void>) =>
-    testCopy(`copy from ${way.join(" to ")} ${what}`, way, work);
+    onWay(way)(`copy from ${way.join(" to ")} ${what}`, work);
 
   it("keeps all pets and keys, and proves it", async ([from, to]) => {
     const storage = await from.open();
@@ -311,81 +311,70 @@ for (const way of [ON_FILES, TO_POSTGRES, FROM_POSTGRES]) {
 }
 
 for (const way of [ON_FILES, TO_POSTGRES]) {
-  testCopy(
-    `copy from ${
-      way.join(" to ")
-    } refuses text that is not UTF-8, and says whose`,
-    way,
-    async ([from, to]) => {
-      await fill(from, 3);
-      await to.open();
-      const storage = await from.open();
-      await issuedKeys(storage.apiKeys).issue("one");
-      await storage.create(REX, key(1));
-      const names = {
-        "pets: text of the id 2": [
-          "pets set name = ",
-          " where id = 2",
-          "A\u{fffd}",
-        ],
-        "API keys: text of the id 1": ["api_keys set name = ", "", "one"],
-      };
-      for (const [message, [set, where, name]] of Object.entries(names)) {
-        await from.query(`update ${set} cast(x'41ff' as text) ${where}`);
-        const told = `^Error: Cannot copy ${message} is not UTF-8`;
-        await assert.rejects(copy([from, to]), RegExp(told));
-        await from.query(`update ${set} '${name}' ${where}`);
-      }
-      assert.equal((await copy([from, to])).pets.to.count, 4);
-      assertSame(await content(to), await content(from));
-    },
-  );
+  const it = onWay(way);
+  it(`copy from ${way.join(" to ")} refuses text that is not UTF-8, and says whose`, async ([from, to]) => {
+    await fill(from, 3);
+    await to.open();
+    const storage = await from.open();
+    await issuedKeys(storage.apiKeys).issue("one");
+    await storage.create(REX, key(1));
+    const names = {
+      "pets: text of the id 2": [
+        "pets set name = ",
+        " where id = 2",
+        "A\u{fffd}",
+      ],
+      "API keys: text of the id 1": ["api_keys set name = ", "", "one"],
+    };
+    for (const [message, [set, where, name]] of Object.entries(names)) {
+      await from.query(`update ${set} cast(x'41ff' as text) ${where}`);
+      const told = `^Error: Cannot copy ${message} is not UTF-8`;
+      await assert.rejects(copy([from, to]), RegExp(told));
+      await from.query(`update ${set} '${name}' ${where}`);
+    }
+    assert.equal((await copy([from, to])).pets.to.count, 4);
+    assertSame(await content(to), await content(from));
+  });
 }
 
-testCopy(
-  "copy to PostgreSQL calls no function that another user made there",
-  TO_POSTGRES,
-  async ([from, to]) => {
-    await fill(from, 2);
-    await to.open();
-    await to.query(
-      `create function json_each(text, out key text, out value json)
-        returns setof record language plpgsql as $$ begin
-          raise exception 'evil';
-        end $$`,
-    );
-    assert.equal((await copy([from, to])).pets.copied, 2);
-  },
-);
+const it = onWay(TO_POSTGRES);
 
-testCopy(
-  "a copy whose connection breaks as it commits cannot tell, and goes on later",
-  TO_POSTGRES,
-  async (both) => {
-    const [from, to] = both;
-    await fill(from, 2500);
-    await to.open();
-    // The second page stays in its COMMIT.
-    await to.query(
-      `create function wait() returns trigger language plpgsql as
-        'begin perform pg_sleep(50); return null; end'`,
-    );
-    await to.query(
-      `create constraint trigger wait after insert on pets deferrable initially deferred
-        for each row when (new.id = 1500) execute function wait()`,
-    );
-    const told = copy(both).then(() => "It is copied", String);
-    const end =
-      `select cast(pg_terminate_backend(pid) as text) as done from pg_stat_activity
-        where datname = current_database() and query = 'COMMIT' and wait_event = 'PgSleep'`;
-    await until("it commits", async () => (await to.query(end)).length > 0);
-    assert.match(await told, /copy pets at [^]*\nRun the same command again/);
-    await to.query("drop trigger wait on pets");
-    const { pets: animals } = await copy(both);
-    assert.deepEqual([animals.earlier, animals.copied], [1000, 1500]);
-    assertSame(await content(to), await content(from));
-  },
-);
+it("copy to PostgreSQL calls no function that another user made there", async ([from, to]) => {
+  await fill(from, 2);
+  await to.open();
+  await to.query(
+    `create function json_each(text, out key text, out value json)
+      returns setof record language plpgsql as $$ begin
+        raise exception 'evil';
+      end $$`,
+  );
+  assert.equal((await copy([from, to])).pets.copied, 2);
+});
+
+it("a copy whose connection breaks as it commits cannot tell, and goes on later", async (both) => {
+  const [from, to] = both;
+  await fill(from, 2500);
+  await to.open();
+  // The second page stays in its COMMIT.
+  await to.query(
+    `create function wait() returns trigger language plpgsql as
+      'begin perform pg_sleep(50); return null; end'`,
+  );
+  await to.query(
+    `create constraint trigger wait after insert on pets deferrable initially deferred
+      for each row when (new.id = 1500) execute function wait()`,
+  );
+  const told = copy(both).then(() => "It is copied", String);
+  const end =
+    `select cast(pg_terminate_backend(pid) as text) as done from pg_stat_activity
+      where datname = current_database() and query = 'COMMIT' and wait_event = 'PgSleep'`;
+  await until("it commits", async () => (await to.query(end)).length > 0);
+  assert.match(await told, /copy pets at [^]*\nRun the same command again/);
+  await to.query("drop trigger wait on pets");
+  const { pets: animals } = await copy(both);
+  assert.deepEqual([animals.earlier, animals.copied], [1000, 1500]);
+  assertSame(await content(to), await content(from));
+});
 
 test("a line is written every 5 s at most, and shows no more than all", () => {
   const lines: string[] = [];

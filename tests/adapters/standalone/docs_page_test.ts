@@ -47,25 +47,24 @@ for (const [BASE_URL, seen] of cases) {
   });
 }
 
-testUnless(RUNTIME !== "deno" && "only Deno has permissions")(
-  "a server that cannot read the page says so in its place, and serves on",
-  async (t) => {
-    const cwd = newFolder(t);
-    const page = pathOf("adapters/docs/page.html");
-    const flags = [...taskFlags("start"), `--deny-read=${page}`];
-    const env = { DATABASE_URL: "memory:", PETSTORE_API_KEYS: "secret" };
-    const command = [...commandLine(MAIN, flags), "start", "--port", "0"];
-    const server = await untilListening(
-      startProgram(t, command, { cwd, env }),
-    );
-    const problem = "Cannot read ./page.html, which the docs page needs";
-    // Last: the server works without it.
-    assert.match(server.stderr(), RegExp(`listens at .*\\n${problem}.*\\n$`));
-    const told = await ask(server, "GET", "/");
-    assert.equal(told.status, 404);
-    assert.equal(told.headers.get("content-type"), "text/plain");
-    assert.ok(told.text.startsWith(problem));
-    assert.equal((await ask(server, "GET", "/v1/pets")).status, 401);
-    assert.equal(await server.end(), 0);
-  },
-);
+const it = testUnless(RUNTIME !== "deno" && "only Deno has permissions");
+
+it("a server that cannot read the page says so in its place, and serves on", async (t) => {
+  const cwd = newFolder(t);
+  const page = pathOf("adapters/docs/page.html");
+  const flags = [...taskFlags("start"), `--deny-read=${page}`];
+  const env = { DATABASE_URL: "memory:", PETSTORE_API_KEYS: "secret" };
+  const command = [...commandLine(MAIN, flags), "start", "--port", "0"];
+  const server = await untilListening(
+    startProgram(t, command, { cwd, env }),
+  );
+  const problem = "Cannot read ./page.html, which the docs page needs";
+  // Last: the server works without it.
+  assert.match(server.stderr(), RegExp(`listens at .*\\n${problem}.*\\n$`));
+  const told = await ask(server, "GET", "/");
+  assert.equal(told.status, 404);
+  assert.equal(told.headers.get("content-type"), "text/plain");
+  assert.ok(told.text.startsWith(problem));
+  assert.equal((await ask(server, "GET", "/v1/pets")).status, 401);
+  assert.equal(await server.end(), 0);
+});

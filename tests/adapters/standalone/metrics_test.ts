@@ -190,7 +190,7 @@ async function text(
   return `${(await endpoint.run({} as never)).body}`;
 }
 
-test("/metrics counts a create that waits, its fault, and how long it took", async () => {
+test("/metrics counts a create that waits, its fault, and how long it took", async (t) => {
   const metrics = createMetrics(MEMORY);
   const values = async () => valuesOf(await text(metrics));
   const begun = Promise.withResolvers<void>();
@@ -200,20 +200,15 @@ test("/metrics counts a create that waits, its fault, and how long it took", asy
   const keys = apiKeys(["secret"]);
   const handle = createHandler({ storage, keys, onError: () => {} });
   const service = watched(metrics, handle.answer);
-  const { now } = performance;
   let time = 1000;
-  performance.now = () => time;
-  try {
-    const answer = ask(service, "POST", "/v1/pets", { body: REX_JSON });
-    await begun.promise;
-    assert.deepEqual(await values(), ["1", "1", "0", "0"]);
-    time += 25;
-    reject(new StorageError("unavailable", "gone"));
-    assert.equal((await answer).status, 503);
-    assert.deepEqual(await values(), ["0", "0", "0", "1"]);
-  } finally {
-    performance.now = now;
-  }
+  t.mock.method(performance, "now", () => time);
+  const answer = ask(service, "POST", "/v1/pets", { body: REX_JSON });
+  await begun.promise;
+  assert.deepEqual(await values(), ["1", "1", "0", "0"]);
+  time += 25;
+  reject(new StorageError("unavailable", "gone"));
+  assert.equal((await answer).status, 503);
+  assert.deepEqual(await values(), ["0", "0", "0", "1"]);
   const durations = await text(metrics);
   assert.match(
     durations,

@@ -18,71 +18,56 @@ function record(t: TestContext, failures = 0, code = "ENOSPC") {
   return written;
 }
 
-it(
-  "what is written within some ms is written at once",
-  async (t) => {
-    const written = record(t);
-    let gap: number;
-    do { // again if the machine was so busy that some ms passed in between
-      written.length = 0;
-      const start = performance.now();
-      standardOutput.write("a");
-      await new Promise(setImmediate);
-      gap = performance.now() - start;
-      standardOutput.write("b");
-      await standardOutput.flush();
-    } while (gap > 5);
-    assert.deepEqual(written, ["ab"]);
-  },
-);
-
-it(
-  "a write that fails is tried again every 20 ms, not all the time",
-  async (t) => {
-    const written = record(t, 5);
+it("what is written within some ms is written at once", async (t) => {
+  const written = record(t);
+  let gap: number;
+  do { // again if the machine was so busy that some ms passed in between
+    written.length = 0;
     const start = performance.now();
     standardOutput.write("a");
-    assert.equal(await standardOutput.flush(), true);
-    const time = performance.now() - start;
-    assert.ok(time > 100, `${time}`);
-    assert.deepEqual(written, ["a"]);
-  },
-);
-
-it(
-  "what waits for a reader that has gone is not written, nor said to be",
-  async (t) => {
-    const written = record(t, 1, "EPIPE");
-    standardOutput.write("a");
-    assert.equal(await standardOutput.flush(), false);
+    await new Promise(setImmediate);
+    gap = performance.now() - start;
     standardOutput.write("b");
-    assert.equal(await standardOutput.flush(), true);
-    assert.deepEqual(written, ["b"]);
-  },
-);
-
-it(
-  "beyond 1 MiB that waits, lines are counted; a pipe is given 4 KiB at once",
-  async (t) => {
-    const written = record(t);
-    for (const text of ["x".repeat(2 ** 20), "y", "dropped\n"]) {
-      standardOutput.write(text);
-    }
     await standardOutput.flush();
-    standardOutput.write("z");
-    await standardOutput.flush();
-    assert.equal(written[0]?.length, 4096);
-    const text = written.join("").replace(/"time":"[^"]+",/, "");
-    assert.equal(text.slice(2 ** 20 - 1), 'xy{"dropped":1}\nz');
-  },
-);
+  } while (gap > 5);
+  assert.deepEqual(written, ["ab"]);
+});
 
-it(
-  "a pipe is given whole lines, because other workers write there too",
-  async (t) => {
-    const written = record(t);
-    await standardOutput.write(`${"x".repeat(99)}\n`.repeat(100));
-    const lengths = written.map(({ length }) => length);
-    assert.deepEqual(lengths, [4000, 4000, 2000]);
-  },
-);
+it("a write that fails is tried again every 20 ms, not all the time", async (t) => {
+  const written = record(t, 5);
+  const start = performance.now();
+  standardOutput.write("a");
+  assert.equal(await standardOutput.flush(), true);
+  const time = performance.now() - start;
+  assert.ok(time > 100, `${time}`);
+  assert.deepEqual(written, ["a"]);
+});
+
+it("what waits for a reader that has gone is not written, nor said to be", async (t) => {
+  const written = record(t, 1, "EPIPE");
+  standardOutput.write("a");
+  assert.equal(await standardOutput.flush(), false);
+  standardOutput.write("b");
+  assert.equal(await standardOutput.flush(), true);
+  assert.deepEqual(written, ["b"]);
+});
+
+it("beyond 1 MiB that waits, lines are counted; a pipe is given 4 KiB at once", async (t) => {
+  const written = record(t);
+  for (const text of ["x".repeat(2 ** 20), "y", "dropped\n"]) {
+    standardOutput.write(text);
+  }
+  await standardOutput.flush();
+  standardOutput.write("z");
+  await standardOutput.flush();
+  assert.equal(written[0]?.length, 4096);
+  const text = written.join("").replace(/"time":"[^"]+",/, "");
+  assert.equal(text.slice(2 ** 20 - 1), 'xy{"dropped":1}\nz');
+});
+
+it("a pipe is given whole lines, because other workers write there too", async (t) => {
+  const written = record(t);
+  await standardOutput.write(`${"x".repeat(99)}\n`.repeat(100));
+  const lengths = written.map(({ length }) => length);
+  assert.deepEqual(lengths, [4000, 4000, 2000]);
+});

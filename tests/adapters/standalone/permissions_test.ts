@@ -78,48 +78,42 @@ testUnless(skip || NO_SETPRIV)(
   },
 );
 
-it(
-  "a server on SQLite writes its database and nothing else",
-  async (t) => {
-    const cwd = newFolder(t);
-    const path = join(cwd, "pets.db");
-    // So many that SQLite moves its log into the file meanwhile.
-    const refused = await refusals(cwd, `sqlite:${path}`, 600);
-    assert.equal(refused, "write, remove, open another database");
-    assert.equal(
-      existsSync(`${path}-wal`),
-      false,
-      "the log is gone at the end",
-    );
-    const storage = await sqliteStorage(path);
-    const { pets } = await storage.list({ limit: 1, after: 599n });
-    assert.equal(pets.length, 1);
-    await storage.close();
-  },
-);
+it("a server on SQLite writes its database and nothing else", async (t) => {
+  const cwd = newFolder(t);
+  const path = join(cwd, "pets.db");
+  // So many that SQLite moves its log into the file meanwhile.
+  const refused = await refusals(cwd, `sqlite:${path}`, 600);
+  assert.equal(refused, "write, remove, open another database");
+  assert.equal(
+    existsSync(`${path}-wal`),
+    false,
+    "the log is gone at the end",
+  );
+  const storage = await sqliteStorage(path);
+  const { pets } = await storage.list({ limit: 1, after: 599n });
+  assert.equal(pets.length, 1);
+  await storage.close();
+});
 
-it(
-  "a server on SQLite lets no old log damage a file that replaced its own",
-  async (t) => {
-    const cwd = newFolder(t);
-    const path = join(cwd, "petstore.db");
-    const before = await sqliteStorage(path);
-    await before.create(REX);
-    await before.close();
-    copyFileSync(path, `${path}.backup`);
-    const server = await startMain(t, { cwd });
-    await ask(server, "POST", "/v1/pets", { body: REX_JSON });
-    renameSync(path, `${path}.old`);
-    renameSync(`${path}.backup`, path);
-    assert.equal(await server.end(), 0);
-    assert.match(server.stderr(), /replaced while in use: its log is now in/);
-    for (const [file, count] of [[path, 1], [`${path}.old`, 2]] as const) {
-      const storage = await sqliteStorage(file);
-      assert.equal((await storage.list({ limit: 9 })).pets.length, count);
-      await storage.close();
-    }
-  },
-);
+it("a server on SQLite lets no old log damage a file that replaced its own", async (t) => {
+  const cwd = newFolder(t);
+  const path = join(cwd, "petstore.db");
+  const before = await sqliteStorage(path);
+  await before.create(REX);
+  await before.close();
+  copyFileSync(path, `${path}.backup`);
+  const server = await startMain(t, { cwd });
+  await ask(server, "POST", "/v1/pets", { body: REX_JSON });
+  renameSync(path, `${path}.old`);
+  renameSync(`${path}.backup`, path);
+  assert.equal(await server.end(), 0);
+  assert.match(server.stderr(), /replaced while in use: its log is now in/);
+  for (const [file, count] of [[path, 1], [`${path}.old`, 2]] as const) {
+    const storage = await sqliteStorage(file);
+    assert.equal((await storage.list({ limit: 9 })).pets.length, count);
+    await storage.close();
+  }
+});
 
 testUnless(skip || postgres.skip)(
   "a server on PostgreSQL neither writes nor reads files",
@@ -130,27 +124,24 @@ testUnless(skip || postgres.skip)(
   },
 );
 
-it(
-  "a server keeps the permissions of its database: SQLite reads, a socket both",
-  async (t) => {
-    const [file, device] = ["pets.db", "link.db"]
-      .map((name) => join(newFolder(t), name)) as [string, string];
-    writeFileSync(file, "");
-    symlinkSync("/dev/null", device);
-    const revoked: string[] = [];
-    type Name = Deno.PermissionDescriptor;
-    const revoke = async ({ name }: Name) => revoked.push(name);
-    t.mock.method(Deno.permissions, "revoke", revoke);
-    const cases = [
-      ["memory:", ["read", "write"]],
-      [`sqlite:${file}`, ["write"]],
-      [`sqlite:${device}`, []],
-      ["postgres://a,b/pets", ["read", "write"]],
-      ["postgres://me@/pets?host=/run/postgresql", []],
-    ] as const;
-    for (const [url, expected] of cases) {
-      await giveBackPermissions(readConfig({ DATABASE_URL: url }).database);
-      assert.deepEqual(revoked.splice(0), expected, url);
-    }
-  },
-);
+it("a server keeps the permissions of its database: SQLite reads, a socket both", async (t) => {
+  const [file, device] = ["pets.db", "link.db"]
+    .map((name) => join(newFolder(t), name)) as [string, string];
+  writeFileSync(file, "");
+  symlinkSync("/dev/null", device);
+  const revoked: string[] = [];
+  type Name = Deno.PermissionDescriptor;
+  const revoke = async ({ name }: Name) => revoked.push(name);
+  t.mock.method(Deno.permissions, "revoke", revoke);
+  const cases = [
+    ["memory:", ["read", "write"]],
+    [`sqlite:${file}`, ["write"]],
+    [`sqlite:${device}`, []],
+    ["postgres://a,b/pets", ["read", "write"]],
+    ["postgres://me@/pets?host=/run/postgresql", []],
+  ] as const;
+  for (const [url, expected] of cases) {
+    await giveBackPermissions(readConfig({ DATABASE_URL: url }).database);
+    assert.deepEqual(revoked.splice(0), expected, url);
+  }
+});

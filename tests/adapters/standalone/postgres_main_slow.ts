@@ -4,11 +4,9 @@ import { postgresStorage } from "../../../adapters/storage/postgres/mod.ts";
 import type { Cluster } from "../../support/postgres/cluster.ts";
 import {
   missingStandby,
-  NO_CLUSTER,
-  ON_CLUSTER,
+  onCluster,
   startCopy,
   startStandby,
-  withCluster,
 } from "../../support/postgres/test_cluster.ts";
 import { commandLine, RUNTIME, skipping } from "../../support/runtime.ts";
 import { until } from "../../support/time.ts";
@@ -37,10 +35,9 @@ test("a Unix socket that Deno may not use ends the program with the reason", {
   }
 });
 
-test(
+onCluster({ password: PASSWORD })(
   "a server whose PostgreSQL is gone answers 503, and goes on when it is back",
-  { ...ON_CLUSTER, timeout: 60_000 },
-  withCluster(async (cluster, t) => {
+  async ({ t, cluster }) => {
     const env = { DATABASE_URL: await cluster.newDatabase() };
     const server = await startMain(t, { env });
     assert.equal((await ask(server, "GET", "/readyz")).status, 200);
@@ -77,13 +74,12 @@ test(
     );
     assert.equal(await server.end(), 0);
     assert.ok(!server.stderr().includes("sesame"));
-  }, { password: PASSWORD }),
+  },
 );
 
-test(
+onCluster()(
   "a server writes a line when another PostgreSQL host is used from now on",
-  ON_CLUSTER,
-  withCluster(async (old, t) => {
+  async ({ t, cluster: old }) => {
     const database = await old.newDatabase();
     const { pathname } = new URL(database);
     await (await postgresStorage(database)).close();
@@ -105,13 +101,12 @@ test(
       message: `moved to ${promoted}, timeline 2`,
     });
     assert.equal(await server.end(), 0);
-  }),
+  },
 );
 
-test(
+onCluster({ skip: skipping(await missingStandby()) })(
   "a server on a read replica starts, answers reads, and refuses creates",
-  { ...ON_CLUSTER, skip: NO_CLUSTER || skipping(await missingStandby()) },
-  withCluster(async (primary, t) => {
+  async ({ t, cluster: primary }) => {
     const { pathname } = new URL(await primary.newDatabase());
     const standby = await startStandby(primary);
     atEnd(t, () => standby.close());
@@ -134,5 +129,5 @@ test(
     for (const server of [reader, writer]) {
       assert.equal(await server.end(), 0);
     }
-  }),
+  },
 );

@@ -90,31 +90,28 @@ for (const parallel of [false, true]) {
   });
 }
 
-it(
-  "serve.ts with several workers sends the slow answer of one after SIGTERM",
-  async (t) => {
-    const server = await startServe(t, {
-      parallel: true,
-      env: { METRICS: "on" },
-    });
-    const other = new DatabaseSync(join(server.cwd, "petstore.db"));
-    other.exec("BEGIN IMMEDIATE");
-    const create = ask(server, "POST", "/v1/pets", { body: REX_JSON })
-      .then(({ status }) => status, String);
-    // Each new connection may lead to another worker.
-    const metrics = rawRequest("GET /metrics", ["Connection: close"]);
-    await until("the create waits", async () => {
-      const { body } = await answerTo(server.port, metrics);
-      return /^petstore_creates_waiting 1$/m.test(body);
-    });
-    await tellToStop(server);
-    await Promise.race([server.exited, setTimeout(500)]);
-    other.exec("COMMIT");
-    other.close();
-    assert.equal(await create, 201);
-    assert.equal(await server.exited, 0);
-  },
-);
+it("serve.ts with several workers sends the slow answer of one after SIGTERM", async (t) => {
+  const server = await startServe(t, {
+    parallel: true,
+    env: { METRICS: "on" },
+  });
+  const other = new DatabaseSync(join(server.cwd, "petstore.db"));
+  other.exec("BEGIN IMMEDIATE");
+  const create = ask(server, "POST", "/v1/pets", { body: REX_JSON })
+    .then(({ status }) => status, String);
+  // Each new connection may lead to another worker.
+  const metrics = rawRequest("GET /metrics", ["Connection: close"]);
+  await until("the create waits", async () => {
+    const { body } = await answerTo(server.port, metrics);
+    return /^petstore_creates_waiting 1$/m.test(body);
+  });
+  await tellToStop(server);
+  await Promise.race([server.exited, setTimeout(500)]);
+  other.exec("COMMIT");
+  other.close();
+  assert.equal(await create, 201);
+  assert.equal(await server.exited, 0);
+});
 
 /** Runs `serve_program.ts` to its end. */
 async function runServe(t: TestContext, flags: string[], env = {}) {
@@ -157,15 +154,12 @@ it("serve.ts has written all before another worker may end the process", async (
   assert.match(stderr, /did not finish within 0 ms/);
 });
 
-it(
-  "serve.ts says on which port it listens if it is told to take any",
-  async (t) => {
-    const env = { DATABASE_URL: "memory:" };
-    const server = await startServe(t, { env, port: 0 });
-    assert.equal((await ask(server, "GET", "/v1/pets")).status, 200);
-    assert.equal(await server.end(), 0);
-  },
-);
+it("serve.ts says on which port it listens if it is told to take any", async (t) => {
+  const env = { DATABASE_URL: "memory:" };
+  const server = await startServe(t, { env, port: 0 });
+  assert.equal((await ask(server, "GET", "/v1/pets")).status, 200);
+  assert.equal(await server.end(), 0);
+});
 
 /** By setting: a wrong value, and what is said about it. */
 const WRONG = {

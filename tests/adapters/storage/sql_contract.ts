@@ -54,7 +54,7 @@ export function sqlContract(
 ): void {
   function it(
     promise: string,
-    check: (db: Database, t: TestContext) => Promise<void>,
+    check: (db: Database & { readonly t: TestContext }) => Promise<void>,
   ): void {
     register(promise, async (t) => {
       const { open, sql } = await newDatabase();
@@ -65,7 +65,7 @@ export function sqlContract(
         return storage;
       };
       try {
-        await check({ open: keep, sql }, t);
+        await check({ t, open: keep, sql });
       } finally {
         await Promise.all(opened.map((storage) => storage.close()));
       }
@@ -94,31 +94,28 @@ export function sqlContract(
     assert.deepEqual((await storage.list({ limit: 9 })).pets, [last]);
   });
 
-  it(
-    "forgets expired keys in small steps, and touches no pet",
-    async ({ open, sql }, t) => {
-      t.mock.method(Date, "now", () => 5000); // what is kept for 0 ms has expired at once
-      const keeps = await open();
-      const forgets = await open({ idempotencyRetention: 0 });
-      const left = async () =>
-        Number(await sql("select count(*) from idempotency_keys"));
-      for (let i = 0; i < 20; i++) await keeps.create(REX, key(i));
-      await forgets.create(REX);
-      assert.equal(await left(), 20);
-      await forgets.create(REX, key(100));
-      assert.equal(await left(), 19);
-      await Promise.all(
-        [101, 102, 103].map((number) => forgets.create(REX, key(number))),
-      );
-      assert.equal(await left(), 16);
-      for (let i = 0; i < 20; i++) {
-        const { replayed } = await forgets.create(REX, key(100));
-        assert.equal(replayed, undefined, `create ${i} found a forgotten key`);
-      }
-      assert.ok(await left() <= 2, `${await left()} are left`);
-      assert.equal((await forgets.list({ limit: 100 })).pets.length, 45);
-    },
-  );
+  it("forgets expired keys in small steps, and touches no pet", async ({ t, open, sql }) => {
+    t.mock.method(Date, "now", () => 5000); // what is kept for 0 ms has expired at once
+    const keeps = await open();
+    const forgets = await open({ idempotencyRetention: 0 });
+    const left = async () =>
+      Number(await sql("select count(*) from idempotency_keys"));
+    for (let i = 0; i < 20; i++) await keeps.create(REX, key(i));
+    await forgets.create(REX);
+    assert.equal(await left(), 20);
+    await forgets.create(REX, key(100));
+    assert.equal(await left(), 19);
+    await Promise.all(
+      [101, 102, 103].map((number) => forgets.create(REX, key(number))),
+    );
+    assert.equal(await left(), 16);
+    for (let i = 0; i < 20; i++) {
+      const { replayed } = await forgets.create(REX, key(100));
+      assert.equal(replayed, undefined, `create ${i} found a forgotten key`);
+    }
+    assert.ok(await left() <= 2, `${await left()} are left`);
+    assert.equal((await forgets.list({ limit: 100 })).pets.length, 45);
+  });
 
   it("takes a key whose pet was deleted by hand as unused", async ({ open, sql }) => {
     const storages = await Promise.all([open(), open(), open()]);

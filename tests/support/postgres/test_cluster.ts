@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { TestContext, TestOptions } from "node:test";
+import { test, type TestContext, type TestOptions } from "node:test";
 import { atEnd } from "../at_end.ts";
 import { findProgram, freePort } from "../process.ts";
 import { skipping } from "../runtime.ts";
@@ -41,6 +41,27 @@ export function withCluster(
     atEnd(t, cluster.close);
     await work(cluster, t);
   };
+}
+
+/** The server of a test. */
+export interface OnCluster {
+  readonly t: TestContext;
+  readonly cluster: Cluster;
+}
+
+/** Makes a function that registers tests, each on its own server, or skips them for a reason. */
+export function onCluster(
+  { skip = false, ...options }: ClusterOptions & {
+    readonly skip?: string | false;
+  } = {},
+): (title: string, check: (given: OnCluster) => Promise<void>) => void {
+  const all = { ...ON_CLUSTER, skip: NO_CLUSTER || skip };
+  return (title, check) =>
+    void test(
+      title,
+      all,
+      withCluster((cluster, t) => check({ t, cluster }), options),
+    );
 }
 
 // ---- Standbys ----

@@ -1,26 +1,19 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import {
-  ON_CLUSTER,
-  withCluster,
-} from "../../../support/postgres/test_cluster.ts";
+import { onCluster } from "../../../support/postgres/test_cluster.ts";
 import { startProgram } from "../../../support/process.ts";
 import { pathOf } from "../../../support/repository.ts";
 import { commandLine } from "../../../support/runtime.ts";
 
+const it = onCluster();
 const program = pathOf("tests/adapters/storage/postgres/close_program.ts");
 
-test(
-  "a program ends after close() of postgresStorage, even if the server hangs",
-  ON_CLUSTER,
-  withCluster(async (cluster, t) => {
-    const command = [...commandLine(program), await cluster.newDatabase()];
-    const child = startProgram(t, command, { isInteractive: true });
-    assert.equal(await child.nextLine(), "ready", child.stderr());
-    await cluster.pause();
-    const timer = setTimeout(child.kill, 30_000, "SIGKILL");
-    child.send("go on");
-    assert.equal(await child.exited, 0);
-    clearTimeout(timer);
-  }),
-);
+it("a program ends after close() of postgresStorage, even if the server hangs", async ({ t, cluster }) => {
+  const command = [...commandLine(program), await cluster.newDatabase()];
+  const child = startProgram(t, command, { isInteractive: true });
+  assert.equal(await child.nextLine(), "ready", child.stderr());
+  await cluster.pause();
+  const timer = setTimeout(child.kill, 30_000, "SIGKILL");
+  child.send("go on");
+  assert.equal(await child.exited, 0);
+  clearTimeout(timer);
+});

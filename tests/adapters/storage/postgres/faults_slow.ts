@@ -21,8 +21,7 @@ import {
   forgetStandby,
   loseStandby,
   NO_CLUSTER,
-  ON_CLUSTER,
-  withCluster,
+  onCluster,
 } from "../../../support/postgres/test_cluster.ts";
 import { skipping } from "../../../support/runtime.ts";
 import { key, newPet, REX } from "../../../support/pets.ts";
@@ -36,10 +35,13 @@ const TIMES: PostgresStorageOptions = {
 };
 const PASSWORD = "sesame:/@%";
 
-test(
+onCluster({
+  skip: skipping(await missingTls()),
+  password: PASSWORD,
+  settings: { listen_addresses: "127.0.0.1,127.0.0.2" },
+})(
   "postgresStorage encrypts, and checks the server, as its address says",
-  { ...ON_CLUSTER, skip: NO_CLUSTER || skipping(await missingTls()) },
-  withCluster(async (cluster, t) => {
+  async ({ t, cluster }) => {
     const authority = await enableTls(cluster);
     const url = await cluster.newDatabase();
     const cases = [
@@ -57,7 +59,7 @@ test(
       const rows = await runSql(
         url,
         `select ssl from pg_stat_ssl join pg_stat_activity using (pid)
-          where application_name = 'petstore'`,
+        where application_name = 'petstore'`,
       );
       assert.ok(rows.length > 0);
       for (const { ssl } of rows) assert.equal(ssl, isEncrypted, parameters);
@@ -76,10 +78,7 @@ test(
       `${alias}?sslmode=verify-full&${trusting}`,
       /altnames|NotValidForName/,
     );
-  }, {
-    password: PASSWORD,
-    settings: { listen_addresses: "127.0.0.1,127.0.0.2" },
-  }),
+  },
 );
 
 let shared: Promise<Cluster> | undefined;
@@ -193,10 +192,9 @@ for (const isolation of ["repeatable read", "serializable"]) {
   });
 }
 
-test(
+onCluster()(
   "postgresStorage takes no connection that a server which hung was to open",
-  ON_CLUSTER,
-  withCluster(async (first, t) => {
+  async ({ t, cluster: first }) => {
     const second = await startCluster();
     atEnd(t, () => second.close());
     for (const [name, cluster] of Object.entries({ first, second })) {
@@ -223,13 +221,12 @@ test(
       Array.from({ length: 10 }, () => storage.list({ limit: 1 })),
     );
     for (const { pets } of later) assert.equal(pets[0]?.name, "second");
-  }),
+  },
 );
 
-test(
+onCluster()(
   "postgresStorage keeps to its connection_limit in the first 5 s after an outage",
-  ON_CLUSTER,
-  withCluster(async (cluster, t) => {
+  async ({ t, cluster }) => {
     const limit = 4;
     const url = await cluster.newDatabase();
     const storage = await postgresStorage(`${url}?connection_limit=${limit}`);
@@ -273,7 +270,7 @@ test(
     assert.ok(answered > 0);
     isOver = true;
     await calling;
-  }),
+  },
 );
 
 it("hears of a commit without its standby, however little is told", async ({ t, cluster, url }) => {

@@ -15,8 +15,7 @@ import {
 } from "../../../../core/pets/pet_storage.ts";
 import {
   compileFailingDisk,
-  NO_SMALL_DISK,
-  withSmallDisk,
+  onSmallDisk as it,
 } from "../../../support/small_disk.ts";
 import { RUNTIME, skipping } from "../../../support/runtime.ts";
 import { temporaryDirectory } from "../../../support/temporary_directory.ts";
@@ -29,103 +28,89 @@ const BIG_REX = newPet({ ...REX, name: "Rex".repeat(80) });
 const directory = temporaryDirectory();
 const failingDisk = compileFailingDisk(directory);
 
-test("sqliteStorage on a full disk refuses creates, reads on, and recovers", {
-  skip: NO_SMALL_DISK,
-}, () =>
-  withSmallDisk(directory, async (disk) => {
-    const path = join(disk, "full.db");
-    const filler = join(disk, "filler");
-    writeFileSync(filler, new Uint8Array(1_000_000));
-    const storage = await sqliteStorage(path);
-    const kept: Pet[] = [];
+it("sqliteStorage on a full disk refuses creates, reads on, and recovers", async ({ disk }) => {
+  const path = join(disk, "full.db");
+  const filler = join(disk, "filler");
+  writeFileSync(filler, new Uint8Array(1_000_000));
+  const storage = await sqliteStorage(path);
+  const kept: Pet[] = [];
 
-    const error = await createUntilRefused(storage, kept);
-    assert.equal(error.kind, "unavailable");
-    assert.match(error.message, /the disk is full/);
-    assert.ok(kept.length > 1000);
-    await storage.ping();
-    assert.equal((await storage.list({ limit: 9 })).pets.length, 9);
+  const error = await createUntilRefused(storage, kept);
+  assert.equal(error.kind, "unavailable");
+  assert.match(error.message, /the disk is full/);
+  assert.ok(kept.length > 1000);
+  await storage.ping();
+  assert.equal((await storage.list({ limit: 9 })).pets.length, 9);
 
-    rmSync(filler);
-    const create = () => storage.create(BIG_REX);
-    kept.push(...await Promise.all(Array.from({ length: 300 }, create)));
-    await storage.close();
+  rmSync(filler);
+  const create = () => storage.create(BIG_REX);
+  kept.push(...await Promise.all(Array.from({ length: 300 }, create)));
+  await storage.close();
 
-    const reopened = await sqliteStorage(path);
-    for (const { id } of kept) {
-      assert.equal((await reopened.get(id))?.name, BIG_REX.name);
-    }
-    // No refused create happened.
-    const last = kept.reduce((last, { id }) => id > last ? id : last, 0n);
-    assert.equal(last, BigInt(kept.length));
-    assert.equal(await reopened.get(petId(last + 1n)), undefined);
-    await reopened.close();
-  }));
+  const reopened = await sqliteStorage(path);
+  for (const { id } of kept) {
+    assert.equal((await reopened.get(id))?.name, BIG_REX.name);
+  }
+  // No refused create happened.
+  const last = kept.reduce((last, { id }) => id > last ? id : last, 0n);
+  assert.equal(last, BigInt(kept.length));
+  assert.equal(await reopened.get(petId(last + 1n)), undefined);
+  await reopened.close();
+});
 
-test(
-  "sqliteStorage saves what its deleted log holds once a full disk has space",
-  { skip: NO_SMALL_DISK },
-  () =>
-    withSmallDisk(directory, async (disk) => {
-      const path = join(disk, "full.db");
-      const filler = join(disk, "filler");
-      const storage = await sqliteStorage(path);
-      const create = () => storage.create(BIG_REX);
-      await Promise.all(Array.from({ length: 200 }, create));
-      assert.throws(() => writeFileSync(filler, new Uint8Array(5_000_000)));
-      rmSync(`${path}-wal`);
-      await assert.rejects(storage.ping(), /-wal was deleted or replaced/);
-      await delay(250); // it looks again each 100 ms
-      rmSync(filler);
-      await until(
-        "the file has it all",
-        () => readFileSync(path).includes(BIG_REX.name),
-      );
-      await storage.close();
-      const reopened = await sqliteStorage(path);
-      assert.equal((await reopened.list({ limit: 999 })).pets.length, 200);
-      await reopened.close();
-    }),
-);
+it("sqliteStorage saves what its deleted log holds once a full disk has space", async ({ disk }) => {
+  const path = join(disk, "full.db");
+  const filler = join(disk, "filler");
+  const storage = await sqliteStorage(path);
+  const create = () => storage.create(BIG_REX);
+  await Promise.all(Array.from({ length: 200 }, create));
+  assert.throws(() => writeFileSync(filler, new Uint8Array(5_000_000)));
+  rmSync(`${path}-wal`);
+  await assert.rejects(storage.ping(), /-wal was deleted or replaced/);
+  await delay(250); // it looks again each 100 ms
+  rmSync(filler);
+  await until(
+    "the file has it all",
+    () => readFileSync(path).includes(BIG_REX.name),
+  );
+  await storage.close();
+  const reopened = await sqliteStorage(path);
+  assert.equal((await reopened.list({ limit: 999 })).pets.length, 200);
+  await reopened.close();
+});
 
-test("sqliteStorage refuses to open a file on a read-only disk", {
-  skip: NO_SMALL_DISK,
-}, () =>
-  withSmallDisk(directory, async (disk) => {
-    const path = join(disk, "old.db");
+it("sqliteStorage refuses to open a file on a read-only disk", async ({ disk }) => {
+  const path = join(disk, "old.db");
+  await (await sqliteStorage(path)).close();
+  execFileSync("mount", ["-o", "remount,ro", disk]);
+  for (const name of ["old.db", "new.db"]) {
+    await assert.rejects(sqliteStorage(join(disk, name)), {
+      name: "StorageError",
+      kind: "unavailable",
+      message: / read-only(?:, for this user or for all| for this user)$/,
+    });
+  }
+});
+
+it("sqliteStorage warns once of a file that is mounted without its folder", async ({ t, disk, folder }) => {
+  await (await sqliteStorage(join(disk, "pets.db"))).close();
+  const path = join(folder, "mounted.db");
+  writeFileSync(path, "");
+  execFileSync("mount", ["--bind", join(disk, "pets.db"), path]);
+  const lines: string[] = [];
+  t.mock.method(console, "warn", (line: string) => void lines.push(line));
+  try {
+    const other = new DatabaseSync(path);
+    other.exec("BEGIN IMMEDIATE");
+    await assert.rejects(sqliteStorage(path, { lockTimeout: 30 }), /locked/);
+    other.close();
     await (await sqliteStorage(path)).close();
-    execFileSync("mount", ["-o", "remount,ro", disk]);
-    for (const name of ["old.db", "new.db"]) {
-      await assert.rejects(sqliteStorage(join(disk, name)), {
-        name: "StorageError",
-        kind: "unavailable",
-        message: / read-only(?:, for this user or for all| for this user)$/,
-      });
-    }
-  }));
-
-test("sqliteStorage warns once of a file that is mounted without its folder", {
-  skip: NO_SMALL_DISK,
-}, (t) =>
-  withSmallDisk(directory, async (disk) => {
-    await (await sqliteStorage(join(disk, "pets.db"))).close();
-    const path = join(directory, "mounted.db");
-    writeFileSync(path, "");
-    execFileSync("mount", ["--bind", join(disk, "pets.db"), path]);
-    const lines: string[] = [];
-    t.mock.method(console, "warn", (line: string) => void lines.push(line));
-    try {
-      const other = new DatabaseSync(path);
-      other.exec("BEGIN IMMEDIATE");
-      await assert.rejects(sqliteStorage(path, { lockTimeout: 30 }), /locked/);
-      other.close();
-      await (await sqliteStorage(path)).close();
-    } finally {
-      execFileSync("umount", [path]);
-    }
-    assert.equal(lines.length, 1);
-    assert.match(`${lines}`, /another file system .* mount the folder$/);
-  }));
+  } finally {
+    execFileSync("umount", [path]);
+  }
+  assert.equal(lines.length, 1);
+  assert.match(`${lines}`, /another file system .* mount the folder$/);
+});
 
 const NO_FAILING_DISK = skipping(
   failingDisk === undefined && "it needs Linux and a C compiler",
