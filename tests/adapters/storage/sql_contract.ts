@@ -272,7 +272,8 @@ export function sqlContract(
       ...i < 40 ? [list({ limit: 100, after: BigInt(i) })] : [],
     ]);
     await Promise.all([...reads.flat(), storage.close()]);
-    const record = { name: "a", digest: "b", created: new Date(0) };
+    const created = new Date(0);
+    const record = { name: "a", digest: "b", created };
     const refused = {
       "create pet": () => storage.create(REX),
       "get pet": () => get(petId(1n)),
@@ -280,7 +281,11 @@ export function sqlContract(
       "reach the (?:storage|database)": () => storage.ping(),
       "check API key": () => apiKeys.isActive("1"),
       "keep API key": () => apiKeys.insert(record),
+      "keep first API key": () => apiKeys.insertFirst(record),
       "list API keys": () => apiKeys.list(),
+      "revoke API key": () => apiKeys.revoke(1, created),
+      "note the use of API key": async () =>
+        await apiKeys.markUsed?.(1, created),
     };
     for (const [action, call] of Object.entries(refused)) {
       const message = RegExp(`^Cannot ${action}: the storage is closed$`);

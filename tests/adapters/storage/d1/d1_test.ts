@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
 import { d1Storage } from "../../../../adapters/storage/d1/mod.ts";
 import { petId } from "../../../../core/pets/pet.ts";
-import { databaseContract, storageLaws } from "../database_contract.ts";
+import { databaseContract } from "../database_contract.ts";
 import { countKept } from "../../../support/garbage.ts";
 import { sqlContract, SQLITE } from "../sql_contract.ts";
 import { imitation } from "./imitation.ts";
@@ -15,7 +15,6 @@ databaseContract(it, async () => {
   const binding = imitation();
   return async (options) => d1Storage(binding, options);
 });
-storageLaws(it, async () => d1Storage(imitation()));
 sqlContract(it, async () => {
   const binding = imitation();
   return {
