@@ -1,4 +1,7 @@
-/** Options that are unknown, missing or out of bounds are refused before anything is opened. */
+/**
+ * Options that are unknown, missing or out of bounds, and runtimes that are too old, are refused
+ * before anything is opened.
+ */
 import assert from "node:assert/strict";
 import test from "node:test";
 import { serve as serveOnBun } from "../../adapters/http/bun/mod.ts";
@@ -36,6 +39,7 @@ const CALLS: Readonly<
   toNodeListener: ["onError", (all) => toNodeListener(handle, all)],
   docs: ["openApiUrl", docs],
   sandbox: ["maxPets", sandbox],
+  "serve of a sandbox": ["names", (all) => sandbox().serve(all)],
   createHandler: ["storage", (all) => createHandler({ ...SERVICE, ...all })],
   createClient: [
     "key",
@@ -58,6 +62,18 @@ for (const [name, [option, call]] of Object.entries(CALLS)) {
         return true;
       },
     );
+  });
+}
+
+for (const name of ["createHandler", "createClient"]) {
+  test(`${name} refuses a runtime that is too old, and says which are not`, (t) => {
+    const { parse } = URL;
+    t.after(() => void Object.assign(URL, { parse }));
+    Reflect.deleteProperty(URL, "parse");
+    assert.throws(() => CALLS[name]?.[1]({}), {
+      message:
+        "This runtime is too old: use Node 22.18, Deno 2.9, Bun 1.4 or later, or a browser since Chrome 126, Firefox 126 or Safari 18",
+    });
   });
 }
 
@@ -103,6 +119,9 @@ const BOUNDS: readonly (readonly [string, string, number, number])[] = [
   ["createHandler", "bodyTimeout", 1, MAX_TIME],
   ["createClient", "timeout", 1, MAX_TIME],
   ["createClient", "retries", 0, 10],
+  ["sandbox", "delay", 0, MAX_TIME],
+  ["sandbox", "maxPets", 0, MAX_INTEGER],
+  ["serve of a sandbox", "port", 0, 65_535],
   ["serve on Deno", "port", 0, 65_535],
   ["serve on Bun", "port", 0, 65_535],
   ["serve on Bun", "maxRequestBodySize", 1, MAX_INTEGER],

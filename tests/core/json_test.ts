@@ -1,17 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { parseWithInt64 } from "../../core/json.ts";
-import { handleService } from "../support/handle_service.ts";
-
-test("createHandler refuses a runtime that is too old, and says which are not", (t) => {
-  const { parse } = URL;
-  t.after(() => void Object.assign(URL, { parse }));
-  Reflect.deleteProperty(URL, "parse");
-  assert.throws(() => handleService(), {
-    message:
-      "This runtime is too old: use Node 22.18, Deno 2.9, Bun 1.4 or later, or a browser since Chrome 126, Firefox 126 or Safari 18",
-  });
-});
 
 const VALUES: readonly (readonly [literal: string, value: unknown])[] = [
   ["7", 7n],

@@ -53,10 +53,3 @@ test("a fetch that is not a function is a TypeError", () => {
   const named = /^TypeError: Wrong option fetch: it must be a function, not /;
   assert.throws(make({ fetch: "fetch" as never }), named);
 });
-
-test("a runtime that is too old is refused", (t) => {
-  const { parse } = URL;
-  t.after(() => void Object.assign(URL, { parse }));
-  Reflect.deleteProperty(URL, "parse");
-  assert.throws(() => createClient({ baseUrl: BASE, key: KEY }), /too old/);
-});

@@ -137,13 +137,6 @@ test("a 304, for which nobody asked, is http_error and no redirect", async () =>
   assert.match(message, /the answer is 304/);
 });
 
-test("an id is exact however it is written", async () => {
-  for (const id of ["9007199254740993", "9007199254740993.0"]) {
-    const { client } = scripted([json(petJson(7n).replace(/7/, id))]);
-    assert.equal((await client.getPet(9007199254740993n)).id, 2n ** 53n + 1n);
-  }
-});
-
 test("a created pet that is not as sent is invalid_response, and may have been added", async () => {
   const rounded = { ...REX, categoryId: 2n ** 53n };
   const sent = { ...REX, categoryId: 2n ** 53n + 1n };
