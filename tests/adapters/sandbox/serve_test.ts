@@ -217,24 +217,3 @@ test("serve closes its port and every connection, and may be called again", asyn
   await until("it has ended", () => store.requests[0]?.open === undefined);
   await second.close();
 });
-
-test("serve says why it cannot listen, and checks its options", async () => {
-  const store = sandbox();
-  const server = await store.serve();
-  const port = Number(new URL(server.url).port);
-  await assert.rejects(store.serve({ port }), {
-    message: `Cannot listen on 127.0.0.1:${port}: the address is in use`,
-  });
-  await server.close();
-  const wrong = { prt: 1 } as object;
-  await assert.rejects(
-    store.serve(wrong),
-    /^TypeError: Unknown option prt: serve has port, hostname, names$/,
-  );
-  await assert.rejects(store.serve({ port: 65_536 }), RangeError);
-  const names = ["localhost", "http://a"];
-  await assert.rejects(
-    store.serve({ names }),
-    /^TypeError: Wrong option names: it must be names of hosts, not "http:\/\/a"$/,
-  );
-});

@@ -386,18 +386,17 @@ test("after the last int64 a create is a 500, and the log says why", async (t) =
   assert.equal(logged, "Error: Cannot create pet: no ids are left");
 });
 
-test("options are checked", () => {
-  const wrong = (options: unknown) => () => sandbox(options as object);
-  assert.throws(
-    wrong({ pet: 1 }),
-    /^TypeError: Unknown option pet: sandbox has pets, key, delay, maxPets$/,
-  );
-  assert.throws(wrong({ pets: "50" }), /^TypeError: Cannot seed pets/);
-  assert.throws(
-    wrong({ pets: [{ name: "" }] }),
-    /^TypeError: Cannot seed pets: pet 1: name /,
-  );
-  assert.throws(wrong({ key: "a b" }), TypeError);
-  assert.throws(wrong({ delay: -1 }), /^RangeError: Wrong option delay/);
-  assert.throws(wrong({ maxPets: 1.5 }), /^RangeError: Wrong option maxPets/);
+test("wrong pets, a wrong key and wrong names of hosts are refused", async () => {
+  const wrong = [
+    [{ pets: "50" }, /^TypeError: Cannot seed pets/],
+    [{ pets: [{ name: "" }] }, /^TypeError: Cannot seed pets: pet 1: name /],
+    [{ key: "a b" }, /^TypeError: API key 1 of 1 must be /],
+  ] as const;
+  for (const [options, message] of wrong) {
+    assert.throws(() => sandbox(options as object), message);
+  }
+  const names = ["localhost", "http://a"];
+  const message =
+    /^TypeError: Wrong option names: it must be names of hosts, not "http:\/\/a"$/;
+  await assert.rejects(sandbox().serve({ names }), message);
 });
