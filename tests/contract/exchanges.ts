@@ -264,7 +264,8 @@ export const EXCHANGES: Readonly<Record<string, Exchanges>> = {
 
   "a malformed Idempotency-Key is 400, and the message names the header": {
     [MALFORMED_KEY]:
-      withField("idempotency-key", '""', '"a', '"a"b', "a b", "a, b", '"a";x', "k".repeat(256)),
+      withField("idempotency-key", '""', '"a', '"a"b', "a b", "a\tb", "a, b", '"a", "b"', '"a";x', "é")
+        .concat(withField("idempotency-key", "k".repeat(256), `"${"k".repeat(256)}"`)),
   },
 
   "createPet checks the key, Idempotency-Key, media type, size, then content": {
