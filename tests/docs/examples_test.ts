@@ -16,7 +16,9 @@ import {
   skipping,
   testUnless,
 } from "../support/runtime.ts";
+import { startSandbox } from "../adapters/sandbox/sandbox_program.ts";
 import { STATUS_OF } from "../contract/error_reply.ts";
+import { atEnd } from "../support/at_end.ts";
 import { freePort, run } from "../support/process.ts";
 import { placeExample } from "../support/examples.ts";
 import { newFolder } from "../support/temporary_directory.ts";
@@ -258,9 +260,16 @@ testUnless(notDeno || noCurl || noPage || skipping(NO_TERMINAL))(
     const cwd = newFolder(t);
     const surroundings = { cwd, env: { DATABASE_URL: "sqlite:petstore.db" } };
     const server = await startMain(t, { ...surroundings, isTerminal: true });
-    let assignments = "";
+    // The README says to paste these first, and to set KEY to the key in them.
+    const pasted = server.stderr().match(/(?<=^ {4})curl .*/gm) ?? [];
+    const [key = ""] = /pet_\w+/.exec(pasted.join()) ?? [];
+    let assignments = `KEY=${key}\n`;
+    let sandbox = "";
 
-    /** Runs a command as printed, on the server above, with a file instead of PostgreSQL. */
+    /**
+     * Runs a command as printed, on the server above or on the sandbox, with a file instead of
+     * PostgreSQL.
+     */
     async function replay(command: string): Promise<string> {
       const [, variable, before = "", inner] =
         /^(\w+)="(.*)\$\((.*)\)"$/.exec(command) ?? [];
@@ -284,6 +293,7 @@ testUnless(notDeno || noCurl || noPage || skipping(NO_TERMINAL))(
       }
       const script = `${assignments}${command}\n`
         .replaceAll("http://127.0.0.1:8000", server.origin)
+        .replaceAll("http://127.0.0.1:8080", sandbox)
         .replaceAll("curl ", "curl --silent --show-error ");
       if (/^\w+=/.test(command)) assignments += `${command}\n`;
       const { stdout, stderr } = await run(["bash", "-c", script], { cwd });
@@ -291,22 +301,15 @@ testUnless(notDeno || noCurl || noPage || skipping(NO_TERMINAL))(
     }
 
     try {
-      // Others are run by sandbox_test.ts and tests/lab/seeded/judge_slow.ts.
-      const transcripts = blocksOf("console").filter(({ file, text }) =>
-        file !== "docs/judge.md" && !text.includes("/sandbox")
-      );
-      for (const [i, { file, text }] of transcripts.entries()) {
-        if (i === 0) {
-          // The README says to paste these first, and to set KEY to the key in them.
-          const printed = server.stderr().match(/(?<=^ {4})curl .*/gm) ?? [];
-          const [key = ""] = /pet_\w+/.exec(printed.join()) ?? [];
-          assignments = `KEY=${key}\n`;
-          let shown = "";
-          for (const command of printed) shown += await replay(command);
-          assert.match(
-            shown,
-            /^(\{"id":1,"name":"Rex",.*\})\n\[\1\]\n$/,
-          );
+      let shown = "";
+      for (const command of pasted) shown += await replay(command);
+      assert.match(shown, /^(\{"id":1,"name":"Rex",.*\})\n\[\1\]\n$/);
+      for (const { file, text } of blocksOf("console")) {
+        if (file === "docs/judge.md") continue; // tests/lab/seeded/judge_slow.ts
+        if (text.includes("/sandbox")) {
+          const { url, program } = await startSandbox("--pets 50 --quiet");
+          atEnd(t, () => program.end());
+          sandbox = new URL(url).origin;
         }
         let actual = "";
         for (
