@@ -465,15 +465,6 @@ test("SIGTERM before the storage fails to open ends the server with 0", async (t
   assert.doesNotMatch(server.stderr(), /Cannot open/);
 });
 
-test("a request that comes while the storage opens is answered once it is open", async (t) => {
-  const server = await startLocked(t);
-  const answer = ask(server, "GET", "/v1/pets");
-  await new Promise((resolve) => setTimeout(resolve, 100)); // it arrives
-  server.unlock();
-  assert.equal((await answer).status, 401);
-  assert.equal(await server.end(), 0);
-});
-
 test("a request that came while the storage opened is answered in spite of SIGTERM", async (t) => {
   const server = await startLocked(t);
   const answer = ask(server, "GET", "/v1/pets");
