@@ -285,12 +285,11 @@ export const COVERED: Readonly<Record<string, string>> = {
 
   "adapters/standalone/copy_records_test.ts":
     "adapters/storage/transfer.ts adapters/storage/postgres/transfer.ts adapters/storage/sqlite/transfer.ts",
-  "adapters/standalone/main_test.ts":
-    "adapters/standalone/keys.ts adapters/standalone/start.ts",
+  "adapters/standalone/main_test.ts": "adapters/standalone/start.ts",
   "adapters/standalone/service_test.ts":
     "adapters/standalone/drain.ts adapters/standalone/probes.ts",
   "adapters/standalone/permissions_test.ts":
     "adapters/standalone/open_storage.ts",
   "adapters/standalone/serve_test.ts":
-    "adapters/standalone/prepare_service.ts adapters/standalone/signals.ts adapters/standalone/workers.ts",
+    "adapters/standalone/prepare_service.ts adapters/standalone/workers.ts",
 };

@@ -1,0 +1,233 @@
+/** Signals: what is finished, what is refused, and when the program ends. */
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test, type TestContext } from "node:test";
+import { ask } from "../../contract/ask.ts";
+import { Wire } from "../../contract/wire.ts";
+import { REX_JSON } from "../../support/pets.ts";
+import { freePort, startProgram } from "../../support/process.ts";
+import { RUNTIME, testUnless } from "../../support/runtime.ts";
+import {
+  mainCommand,
+  openSlowCreate,
+  startMain,
+  tellToStop,
+} from "../../support/standalone.ts";
+import { newFolder } from "../../support/temporary_directory.ts";
+import { until } from "../../support/time.ts";
+
+test("SIGTERM lets a create under way finish, and then exits with 0", async (t) => {
+  const server = await startMain(t);
+  const slow = await openSlowCreate(t, server);
+  await tellToStop(server);
+  const answer = await slow.finish();
+  assert.match(answer, /^HTTP\/1\.1 201 /);
+  assert.equal(await server.exited, 0);
+
+  const again = await startMain(t, { cwd: server.cwd });
+  const { text } = await ask(again, "GET", "/v1/pets");
+  assert.match(text, /^\[\{[^{]*\}\]$/);
+});
+
+test("a request that does not finish delays the end by at most SHUTDOWN_TIMEOUT", async (t) => {
+  const server = await startMain(t, { env: { SHUTDOWN_TIMEOUT: "1" } });
+  await openSlowCreate(t, server);
+  assert.equal(await server.end(), 0);
+  assert.match(server.stderr(), /did not finish within 1000 ms/);
+});
+
+/** Starts a server with an ADMIN_PORT; `admin` is what it has there. */
+async function startWithAdmin(t: TestContext, SHUTDOWN_DELAY: string) {
+  const env = { METRICS: "on", ADMIN_PORT: "0", SHUTDOWN_DELAY };
+  const server = await startMain(t, { env });
+  const [, base = ""] = /^The probes and metrics are at (.*)$/m
+    .exec(server.stderr()) ?? [];
+  return { server, admin: { ...server, base } };
+}
+
+test("ADMIN_PORT alone has /metrics, and has nothing else but the probes", async (t) => {
+  const { server, admin } = await startWithAdmin(t, "3600");
+  const cases = [
+    ["/livez", 200, 200],
+    ["/readyz", 200, 200],
+    ["/metrics", 404, 200],
+    ["/v1/pets", 200, 404],
+    ["/docs", 200, 404],
+  ] as const;
+  for (const [path, onPublic, onAdmin] of cases) {
+    assert.equal((await ask(server, "GET", path)).status, onPublic, path);
+    assert.equal((await ask(admin, "GET", path)).status, onAdmin, path);
+  }
+  assert.equal((await ask(admin, "POST", "/metrics")).status, 405);
+  const { text } = await ask(admin, "GET", "/metrics");
+  assert.match(text, /_count\{http_route="\/v1\/pets",/);
+
+  await tellToStop(server);
+  for (const one of [server, admin]) {
+    assert.equal((await ask(one, "GET", "/readyz")).status, 503);
+    assert.equal((await ask(one, "GET", "/livez")).status, 200);
+  }
+  assert.equal(await server.end(), 1);
+});
+
+test("ADMIN_PORT answers /metrics until the requests in flight are finished", async (t) => {
+  const { server, admin } = await startWithAdmin(t, "0");
+  const slow = await openSlowCreate(t, server);
+  await tellToStop(server);
+  assert.equal((await ask(admin, "GET", "/metrics")).status, 200);
+  assert.match(await slow.finish(), /^HTTP\/1\.1 201 /);
+  assert.equal(await server.exited, 0);
+});
+
+test("SHUTDOWN_DELAY after SIGTERM refuses /readyz only, and then ends in order", async (t) => {
+  // Longer each time, because a machine may be so slow that it asks too late.
+  for (const delay of [2, 8, 32]) {
+    const env = { SHUTDOWN_DELAY: `${delay}` };
+    const server = await startMain(t, { env });
+    assert.equal((await ask(server, "GET", "/readyz")).status, 200);
+    const start = performance.now();
+    await tellToStop(server);
+    const ready = ask(server, "GET", "/readyz");
+    const others = [
+      ask(server, "GET", "/livez"),
+      ask(server, "GET", "/v1/pets"),
+      ask(server, "POST", "/v1/pets", { body: REX_JSON }),
+    ];
+    const slow = openSlowCreate(t, server);
+    await Promise.allSettled([ready, slow, ...others]);
+    if (performance.now() - start >= 1000 * delay) continue;
+    assert.equal((await ready).status, 503);
+    const statuses = (await Promise.all(others)).map(({ status }) => status);
+    assert.deepEqual(statuses, [200, 200, 201]);
+    await until("it refuses requests", async () => {
+      const { status } = await ask(server, "GET", "/v1/pets")
+        .catch(() => ({ status: 0 }));
+      return status !== 200;
+    }, 60_000);
+    assert.ok(performance.now() - start >= 950 * delay);
+    assert.match(await (await slow).finish(), /^HTTP\/1\.1 201 /);
+    assert.equal(await server.exited, 0);
+    return;
+  }
+  assert.fail("it asks too late");
+});
+
+test("SHUTDOWN_DELAY does not hold up the end by SIGINT, nor by a second signal", async (t) => {
+  const env = { SHUTDOWN_DELAY: "3600" };
+  const first = await startMain(t, { env });
+  assert.equal(await first.end("SIGINT"), 0);
+  const second = await startMain(t, { env });
+  await tellToStop(second);
+  assert.equal(await second.end(), 1);
+});
+
+test("a second signal ends the server at once", async (t) => {
+  const server = await startMain(t, { env: { SHUTDOWN_TIMEOUT: "3600" } });
+  await openSlowCreate(t, server);
+  await tellToStop(server);
+  assert.equal(await server.end("SIGINT"), 1);
+});
+
+testUnless(
+  RUNTIME !== "deno" && "only Deno listens until creates are answered",
+)(
+  "a request that comes while Deno ends gets a 503 with CORS fields, and a log line",
+  async (t) => {
+    const origin = "https://app.example.com";
+    const server = await startMain(t, { env: { CORS_ORIGINS: origin } });
+    const slow = await openSlowCreate(t, server);
+    await tellToStop(server);
+    const headers = { origin, "x-request-id": "late" };
+    const refused = await ask(server, "GET", "/v1/pets", { headers });
+    assert.equal(refused.status, 503);
+    assert.equal(refused.headers.get("x-request-id"), "late");
+    assert.equal(refused.headers.get("access-control-allow-origin"), origin);
+    assert.match(await slow.finish(), /^HTTP\/1\.1 201 /);
+    assert.equal(await server.exited, 0);
+    assert.match(server.stdout(), /"status":503,.*"id":"late"/);
+  },
+);
+
+test("SIGHUP ends the server in order", async (t) => {
+  const server = await startMain(t);
+  assert.equal(await server.end("SIGHUP"), 0);
+  assert.deepEqual(readdirSync(server.cwd), ["petstore.db"]);
+});
+
+test("SIGHUP is ignored under nohup by Bun, and ends Deno and Node in order", async (t) => {
+  const prefix = ["sh", "-c", `trap '' HUP; exec "$@"`, "sh"];
+  const server = await startMain(t, { prefix });
+  server.kill("SIGHUP");
+  if (RUNTIME === "bun") {
+    assert.equal((await ask(server, "GET", "/v1/pets")).status, 200);
+    assert.equal(await server.end(), 0);
+    assert.doesNotMatch(server.stderr(), /SIGHUP/);
+  } else assert.equal(await server.exited, 0);
+});
+
+testUnless(
+  RUNTIME !== "node" && "only Node has a debugger that a signal opens",
+)(
+  "SIGUSR1 does not open Node's debugger",
+  async (t) => {
+    const server = await startMain(t);
+    server.kill("SIGUSR1");
+    assert.equal((await ask(server, "GET", "/v1/pets")).status, 200);
+    assert.equal(await server.end(), 0);
+    assert.doesNotMatch(server.stderr(), /debugger|inspector/i);
+  },
+);
+
+/**
+ * Starts a server whose database is locked by a program that runs `sql`, and waits until it has
+ * opened its port.
+ */
+async function startLocked(t: TestContext, sql = "") {
+  const cwd = newFolder(t);
+  const other = new DatabaseSync(join(cwd, "petstore.db"));
+  other.exec(`BEGIN EXCLUSIVE; ${sql}`);
+  const port = await freePort();
+  const command = mainCommand(["start", "--port", String(port)]);
+  const server = startProgram(t, command, { cwd });
+  await until("it has taken its port", () =>
+    Wire.open(port).then((wire) => {
+      wire.close();
+      return true;
+    }, () => false));
+  const unlock = () => {
+    other.exec("COMMIT");
+    other.close();
+  };
+  const base = `http://127.0.0.1:${port}`;
+  return { ...server, cwd, fetch, base, key: "none", unlock };
+}
+
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  test(`${signal} while the storage opens ends the server with 0`, async (t) => {
+    const server = await startLocked(t);
+    assert.equal(await server.end(signal), 0);
+    assert.doesNotMatch(server.stderr(), /listens|pet_/);
+    server.unlock();
+  });
+}
+
+test("SIGTERM before the storage fails to open ends the server with 0", async (t) => {
+  const server = await startLocked(t, "CREATE TABLE others (id)");
+  await tellToStop(server);
+  server.unlock();
+  assert.equal(await server.exited, 0);
+  assert.doesNotMatch(server.stderr(), /Cannot open/);
+});
+
+test("a request that came while the storage opened is answered in spite of SIGTERM", async (t) => {
+  const server = await startLocked(t);
+  const answer = ask(server, "GET", "/v1/pets");
+  await new Promise((resolve) => setTimeout(resolve, 100)); // it arrives
+  await tellToStop(server);
+  server.unlock();
+  assert.equal((await answer).status, 401);
+  assert.equal(await server.exited, 0);
+  assert.deepEqual(readdirSync(server.cwd), ["petstore.db"], "it was closed");
+});
