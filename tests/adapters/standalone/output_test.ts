@@ -67,7 +67,8 @@ it("beyond 1 MiB that waits, lines are counted; a pipe is given 4 KiB at once", 
 
 it("a pipe is given whole lines, because other workers write there too", async (t) => {
   const written = record(t);
-  await standardOutput.write(`${"x".repeat(99)}\n`.repeat(100));
+  standardOutput.write(`${"x".repeat(99)}\n`.repeat(100));
+  await standardOutput.flush();
   const lengths = written.map(({ length }) => length);
   assert.deepEqual(lengths, [4000, 4000, 2000]);
 });
