@@ -12,6 +12,7 @@ import type { Service } from "../../core/http/message.ts";
 import { checkIntegers, checkNames } from "../../core/options.ts";
 import { isHost, noTunnel } from "../../core/http/target.ts";
 import { clientErrorListener, refuse } from "../http/node/client_error.ts";
+import { findField } from "../http/node/exchange.ts";
 import { toNodeListener } from "../http/node/listener.ts";
 import { listenError, origin } from "../http/server.ts";
 import { CONTROL, createControl } from "./control.ts";
@@ -66,12 +67,14 @@ export async function serveStore(
   const turns = new WeakMap<Socket, Promise<void>>();
 
   function listener(req: IncomingMessage, res: ServerResponse): void {
-    const { socket } = req;
+    const { socket, rawHeaders } = req;
     const [method, target] = [String(req.method), String(req.url)];
+    // Not `headersDistinct`: that of Deno 2.9 fails if a field is named `constructor`.
     const headers = Object.fromEntries(
-      Object.entries(req.headersDistinct).map((
-        [name, values = []],
-      ) => [name, values.join(", ")]),
+      rawHeaders.filter((_, i) => i % 2 === 0).map((name) => [
+        name.toLowerCase(),
+        findField(rawHeaders, name) ?? "",
+      ]),
     );
     const entry = CONTROL_TARGET.test(target)
       ? undefined

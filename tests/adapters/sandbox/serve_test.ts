@@ -105,7 +105,8 @@ it("an entry is open until its answer begins, or its client goes away", async (s
 
 it("the journal has the target and all header fields as they came", async (sandbox) => {
   const { key, requests } = sandbox;
-  const fields = ["Connection: close", "X-A: 1", "x-a: 2"].concat(
+  const odd = ["constructor: a", "__proto__: b"];
+  const fields = ["Connection: close", "X-A: 1", "x-a: 2", ...odd].concat(
     `AUTHORIZATION: Bearer ${key}`,
     "Authorization: Bearer other", // which Node would drop
   );
@@ -114,6 +115,10 @@ it("the journal has the target and all header fields as they came", async (sandb
   assert.match(await wire.rest(), /^HTTP\/1.1 401 /);
   const [{ time: _, headers, ...entry } = assert.fail()] = await requests();
   assert.equal(headers["x-a"], "1, 2");
+  const shown = Object.entries(headers).map(([name, text]) =>
+    `${name}: ${text}`
+  );
+  for (const field of odd) assert.ok(shown.includes(field), field);
   assert.equal(headers.authorization, `Bearer ${key}, Bearer other`);
   const target = "/v1/pets?limit=%31";
   const expected = { method: "GET", target, body: null, status: 401 };
