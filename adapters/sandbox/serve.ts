@@ -139,12 +139,12 @@ export async function serveStore(
   };
 }
 
-/** @throws {TypeError} if one of these is not the name of a host. */
+/** @throws {TypeError} if one of these is not the name of a host, or has a port. */
 export function checkHosts(names: readonly string[]): void {
-  const wrong = names.find((name) => !isHost(name));
+  const wrong = names.find((name) => !isHost(name) || /:\d*$/.test(name));
   if (wrong === undefined) return;
   throw new TypeError(
-    `Wrong option names: it must be names of hosts, not ${
+    `Wrong option names: it must be names of hosts without a port, not ${
       JSON.stringify(wrong)
     }`,
   );

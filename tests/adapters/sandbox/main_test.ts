@@ -153,7 +153,7 @@ const WRONG = [
   ["--host *", /^Cannot read --host: /],
   [
     "--name http://a",
-    /^Cannot read --name: it must be names of hosts, not "http:\/\/a"$/,
+    /^Cannot read --name: it must be names of hosts without a port, not "http:\/\/a"$/,
   ],
   ["--key a\u00e9", /^Cannot read --key: /],
   ["--key a --key b", /^sandbox takes one --key$/],
