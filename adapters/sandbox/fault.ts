@@ -10,6 +10,7 @@ import {
 } from "../../core/http/message.ts";
 import { ERROR_STATUS, Refusal } from "../../core/http/refusal.ts";
 import { createRouter } from "../../core/http/router.ts";
+import { normalizePath } from "../../core/http/target.ts";
 import { missingKey } from "../../core/keys/authenticate.ts";
 import { operations } from "../../core/operations/operations.ts";
 import { MAX_TIME } from "../../core/options.ts";
@@ -211,9 +212,9 @@ function routeOf(path: string) {
   return findRoute("GET", path)?.route;
 }
 
-/** Tells whether a path is this one, or fits this template. */
+/** Tells whether a normal path is this one, however it is written, or fits this template. */
 export function matches(wanted: string, path: string): boolean {
-  return wanted === path ||
+  return normalizePath(wanted) === path ||
     wanted.endsWith("}") && routeOf(wanted) === routeOf(path);
 }
 

@@ -135,6 +135,7 @@ test("a path matches itself, and a template one segment for each parameter", () 
   assert.ok(matches("/v1/pets", "/v1/pets"));
   assert.ok(matches(pet, "/v1/pets/7"));
   assert.ok(matches("/v1/pets/{id}", "/v1/pets/7"));
+  assert.ok(matches("/v1/pets/%37", "/v1/pets/7"));
   assert.ok(!matches("/v1/pets/7", "/v1/pets/8"));
   assert.ok(!matches(pet, "/v1/pets/"));
   assert.ok(!matches(pet, "/v1/pets"));
