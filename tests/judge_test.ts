@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { test } from "node:test";
 import { apiKeys } from "../core/keys/api_keys.ts";
-import type { OpenService } from "./contract/ask.ts";
+import { ask, type OpenService } from "./contract/ask.ts";
+import { HOSTILE_BYTES_CLAUSES } from "./contract/hostile_bytes_contract.ts";
 import { handleService } from "./support/handle_service.ts";
 import { HTTP_CLAUSES } from "./contract/http_contract.ts";
 import { INTERFACE_CLAUSES } from "./contract/interface_contract.ts";
@@ -300,6 +301,59 @@ test("the judge says if a connection is closed, and if there are more answers", 
   const { reason, exchange } = await judged(ended);
   assert.match(`${reason}`, /^3 answers came, and the connection/);
   assert.match(`${exchange}`, /(?:\n< 201){3}$/);
+});
+
+test("the judge reads the answers of servers that write them otherwise", async (t) => {
+  const list =
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding:Chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n";
+  const refusal = "HTTP/1.0 400 Bad Request\r\nContent-Length:0\r\n\r\n";
+  const server = createServer((socket) => {
+    socket.on("error", () => {}).once("data", (bytes) => {
+      const isList = /^GET \/pets HTTP.*\r\nHost: 127.*\r\nAuth/s.test(
+        `${bytes}`,
+      );
+      socket.write(isList ? list : refusal);
+    });
+  });
+  const base = `http://127.0.0.1:${await listenOn(t, server)}`;
+  const sentence = "what is not HTTP is refused, and the next client is served";
+  const clause = RAW_HTTP_CLAUSES[sentence] ?? assert.fail();
+  const { outcome, reason } = await judgeClause(clause, {
+    ...handleService(),
+    base,
+  });
+  assert.equal(outcome, "holds", `${reason}`);
+});
+
+test("the judge blames no server for what HTTP lets it refuse or replace", async (t) => {
+  const own = handleService();
+  const server = createServer((socket) => {
+    socket.on("error", () => {}).once("data", async (bytes) => {
+      if (/chunked/.test(`${bytes}`)) {
+        return socket.end("HTTP/1.1 501 Not Implemented\r\n\r\n");
+      }
+      const [body] = /\{.*\}/.exec(`${bytes}`) ?? [];
+      await ask(own, "POST", "/pets", { body: `${body}` });
+      socket.end("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n");
+    });
+  });
+  const port = await listenOn(t, server);
+  const allowed = [
+    "an unknown coding",
+    "chunks of another coding",
+    "chunks in chunks",
+    "a folded field",
+    "a NUL within a field",
+  ];
+  for (const what of allowed) {
+    const sentence = `a create with ${what} is never two requests`;
+    const clause = HOSTILE_BYTES_CLAUSES[sentence] ?? assert.fail(sentence);
+    const { outcome, reason } = await judgeClause(clause, {
+      ...own,
+      base: `http://127.0.0.1:${port}/v1`,
+    });
+    assert.equal(outcome, "holds", `${sentence}: ${reason}`);
+  }
 });
 
 /** A service that answers all requests in the same way. */

@@ -5,7 +5,7 @@ import { connect, type Socket } from "node:net";
 /** An answer as received. */
 export interface Answer {
   readonly status: number;
-  /** The lines of the header, names in lower case: `content-type: text/plain`. */
+  /** The lines of the header: a name in lower case, one space, a value (`vary: Origin`). */
   readonly lines: readonly string[];
   readonly body: string;
 }
@@ -112,7 +112,9 @@ export class Wire {
   async answer(method = "GET"): Promise<Answer> {
     const head = await this.#take((text) => end(text, "\r\n\r\n"));
     const [statusLine = "", ...lines] = head.trimEnd().split("\r\n")
-      .map((line) => line.replace(/^[^:]+:/, (name) => name.toLowerCase()));
+      .map((line) =>
+        line.replace(/^([^:]+):[ \t]*/, (_, name) => `${name.toLowerCase()}: `)
+      );
     const status = Number(statusLine.split(" ")[1]);
     return { status, lines, body: await this.#body(method, status, lines) };
   }
@@ -163,7 +165,8 @@ export class Wire {
         text.length >= Number(length) ? Number(length) : -1
       );
     }
-    if (!lines.includes("transfer-encoding: chunked")) return await this.rest();
+    const isChunked = /^transfer-encoding: chunked$/im.test(lines.join("\n"));
+    if (!isChunked) return await this.rest();
     let body = "";
     for (;;) {
       const size = parseInt(await this.#take((text) => end(text, "\r\n")), 16);
