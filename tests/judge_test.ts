@@ -356,6 +356,39 @@ test("the judge blames no server for what HTTP lets it refuse or replace", async
   }
 });
 
+test("the judge survives a store that lists ten thousand pets at once", async () => {
+  const own = handleService();
+  const pet = { id: 1, name: "Rex", categoryId: 1, status: "sold" };
+  const crowd = Array.from({ length: 10_000 }, (_, i) => ({ ...pet, id: -i }));
+  const titles = [
+    "listPets filters by each status",
+    "listPets answers the animals above after",
+  ];
+  for (const title of titles) {
+    const clause = { ...INTERFACE_CLAUSES, ...HTTP_CLAUSES }[title];
+    const { outcome, reason = "" } = await judgeClause(
+      clause ?? assert.fail(title),
+      {
+        ...own,
+        fetch: async (request) =>
+          /pets\?/.test(request.url)
+            ? Response.json(crowd)
+            : await own.fetch(request),
+      },
+    );
+    assert.equal(outcome, "fails");
+    assert.ok(reason.length <= 5000, title);
+  }
+});
+
+test("a reason is short, however long the answer is", async () => {
+  const { reason = "" } = await judgeClause(
+    async () => assert.equal(500, 200, "x".repeat(1_000_000)),
+    handleService(),
+  );
+  assert.match(reason, /^x{5000}$/);
+});
+
 /** A service that answers all requests in the same way. */
 const always =
   (status: number, headers: Readonly<Record<string, string>> = {}) =>

@@ -171,8 +171,10 @@ export const HTTP_CLAUSES: Clauses = {
     const page = await client.listIds("?limit=100");
     const isAscending = page.every((id, i) => id > (page[i - 1] ?? 0n));
     assert.ok(isAscending, `the ids of a page are ${page}`);
-    assert.deepEqual(await client.listIds(), page.slice(0, 20));
-    assert.deepEqual(await client.listIds("?limit=2"), page.slice(0, 2));
+    // As text, because the diff of thousands of ids takes gigabytes.
+    const shown = async (query?: string) => `${await client.listIds(query)}`;
+    assert.equal(await shown(), `${page.slice(0, 20)}`);
+    assert.equal(await shown("?limit=2"), `${page.slice(0, 2)}`);
   },
 
   async "listPets answers the animals above after"(client) {
@@ -184,7 +186,8 @@ export const HTTP_CLAUSES: Clauses = {
     ];
     for (const [after, ids] of above) {
       const query = `?after=${after}`;
-      assert.deepEqual(await client.listIds(query), ids, `GET /pets${query}`);
+      const listed = `${await client.listIds(query)}`;
+      assert.equal(listed, `${ids}`, `GET /pets${query}`);
     }
   },
 

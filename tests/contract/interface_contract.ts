@@ -350,7 +350,7 @@ const LISTED: Checks = {
       const answer = await client.get(`/pets${query}`);
       const isEmpty = answer.status !== 200 || !/\{.*\}/s.test(answer.text);
       if (isEmpty || answer.text.trim() === "{}") {
-        assert.deepEqual(petsIn(answer), []);
+        assert.deepEqual(petsIn(answer).slice(0, 1), []);
         isSeen = true;
       }
     }
@@ -381,7 +381,7 @@ const FILTERED: Checks = {
     }
     for (const status of STATUSES) {
       const page = await client.listPets(`?limit=100&status=${status}`);
-      assert.deepEqual(page.filter((pet) => pet.status !== status), []);
+      assertStatus(page, status);
     }
     await assertListed(client, pets);
   },
@@ -394,7 +394,7 @@ const FILTERED: Checks = {
       for (const limit of [1, 2]) {
         const query = `?status=${status}&limit=${limit}`;
         const page = await assertLimit(client, query, limit);
-        assert.deepEqual(page.filter((pet) => pet.status !== status), []);
+        assertStatus(page, status);
       }
     }
   },
@@ -432,9 +432,7 @@ const LIMITED: Checks = {
         );
       }
       const all = pages.flat();
-      if (status !== "") {
-        assert.deepEqual(all.filter((pet) => pet.status !== "pending"), []);
-      }
+      if (status !== "") assertStatus(all, "pending");
       for (const pet of pets) {
         const found = all.find(({ id }) => id === pet.id);
         const words = "an animal is on no page, or not as added";
@@ -727,6 +725,15 @@ async function assertLimit(
   assert.equal(length, limit, `animals for ${query || "no limit"}`);
   assert.ok(isShort || ids.size === limit, "an animal is listed twice");
   return first;
+}
+
+/**
+ * Asserts that all pets have a status. Only one that does not is compared, because the diff of
+ * thousands takes gigabytes.
+ */
+function assertStatus(pets: readonly Pet[], status: string): void {
+  const other = pets.filter((pet) => pet.status !== status).slice(0, 1);
+  assert.deepEqual(other, []);
 }
 
 /** Asserts that no animal has an id, or that the one returned really has it. */

@@ -77,6 +77,8 @@ export interface JudgeOptions {
 
 /** After this many requests in a row without an answer, no further clause is checked. */
 const MOST_SILENT = 3;
+/** The longest reason, in characters: a service may answer a book. */
+const MAX_REASON = 5000;
 
 const EMPTY = "listPets answers an empty array if no animal has the status";
 /** The clauses that check the steps on which others build. */
@@ -262,7 +264,7 @@ export async function judgeClause(
       plain(text.replaceAll("\r\n", "\n"), service.key);
     const exchange = lastOf(seen, hide).join("\n");
     const { step } = Object(error) as { readonly step?: Step };
-    const reason = hide(explain(error));
+    const reason = hide(explain(error)).slice(0, MAX_REASON);
     return { outcome: "fails", reason, ...says && { says }, exchange, step };
   }
 }
