@@ -381,6 +381,15 @@ test("the judge survives a store that lists ten thousand pets at once", async ()
   }
 });
 
+test("a failure shows the request that failed, not the last one of its clause", async () => {
+  const sentence = "every error has an Error body, also to an odd query or id";
+  const { exchange } = await judgeClause(
+    INTERFACE_CLAUSES[sentence] ?? assert.fail(),
+    serviceWith("an odd id is text"),
+  );
+  assert.match(`${exchange}`, /^> GET \S+\/pets\/x\n/);
+});
+
 test("a reason is short, however long the answer is", async () => {
   const { reason = "" } = await judgeClause(
     async () => assert.equal(500, 200, "x".repeat(1_000_000)),

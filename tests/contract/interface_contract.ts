@@ -11,7 +11,7 @@
  */
 
 import assert from "node:assert/strict";
-import type { Pet } from "./ask.ts";
+import type { Answer, Pet } from "./ask.ts";
 import { assertRefused } from "./error_reply.ts";
 import {
   type Check,
@@ -540,20 +540,19 @@ const FAILURES: Checks = {
     const odd =
       `?limit=0 ?limit=101 ?limit=-1 ?limit=x ?limit=1.5 ?limit= ?limit=1&limit=x
       ?limit=${"9".repeat(30)} ?status=gone ?status= ?status=SOLD
-      ?status=sold&status=x /x /%zz /constructor /${id}x /${id}.5 /${beyond}`;
-    const answers = [
-      await client.post(client.petJson(), { "content-type": "text/plain" }),
-      await client.get(`/pets/${randomId()}`, { accept: "text/html" }),
-    ];
+      ?status=sold&status=x /x /%FF /constructor /${id}x /${id}.5 /${beyond}`;
+    const check = (answer: Answer) =>
+      answer.status < 400 || assertRefused(answer, answer.status);
+    const text = { "content-type": "text/plain" };
+    check(await client.post(client.petJson(), text));
+    check(await client.get(`/pets/${randomId()}`, { accept: "text/html" }));
     for (const path of odd.split(/\s+/)) {
-      answers.push(await client.get(`/pets${path}`));
+      check(await client.get(`/pets${path}`));
     }
     // A server may close the connection instead of reading so much.
     const much = client.post(client.petJson({ x: "x".repeat(2 ** 18) }));
-    answers.push(...await much.then((answer) => [answer], () => []));
-    for (const answer of answers) {
-      if (answer.status >= 400) assertRefused(answer, answer.status);
-    }
+    const answer = await much.catch(() => undefined);
+    if (answer !== undefined) check(answer);
   },
 };
 
