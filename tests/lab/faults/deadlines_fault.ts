@@ -104,8 +104,10 @@ for (const runtime of findRuntimes()) {
           console.log(
             `${name}: ${what} is closed after ${seconds.toFixed()} s`,
           );
+          const usual = one.seconds[name];
+          assert.ok(seconds > usual / 2, `${what}: only ${seconds} s`);
           // A few seconds more: Bun looks every four, Node every one.
-          assert.ok(seconds < one.seconds[name] + 5, `${what}: ${seconds} s`);
+          assert.ok(seconds < usual + 5, `${what}: ${seconds} s`);
         }),
       );
     },
