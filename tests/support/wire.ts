@@ -6,6 +6,7 @@
 import type { TestContext } from "node:test";
 import { type Answer, Wire } from "../contract/wire.ts";
 import { atEnd } from "./at_end.ts";
+import { until } from "./time.ts";
 
 export { rawRequest } from "../contract/wire.ts";
 
@@ -38,4 +39,11 @@ export async function answerTo(port: number, bytes: string): Promise<Answer> {
 /** Sends bytes on a new connection, and returns the status of the first answer. */
 export async function statusOf(port: number, bytes: string): Promise<number> {
   return (await answerTo(port, bytes)).status;
+}
+
+/** Waits until a server, which may not listen yet, answers a request with 200. */
+export async function untilServed(port: number, bytes: string): Promise<void> {
+  const isServed = () =>
+    statusOf(port, bytes).then((status) => status === 200, () => false);
+  await until("it is served", isServed);
 }

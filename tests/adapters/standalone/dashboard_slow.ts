@@ -11,6 +11,7 @@ import { missing, RUNTIME, testUnless } from "../../support/runtime.ts";
 import { startMain } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 import { until } from "../../support/time.ts";
+import { rawRequest, untilServed } from "../../support/wire.ts";
 
 const skip = missing("prometheus");
 
@@ -54,12 +55,7 @@ testUnless(skip || noPostgres)(
       return result.map(({ value }) => value[1]);
     }
 
-    await until(
-      "Prometheus answers",
-      () =>
-        fetch(`http://127.0.0.1:${port}/-/ready`)
-          .then(({ status }) => status === 200, () => false),
-    );
+    await untilServed(port, rawRequest("GET /-/ready"));
     const text = readText("docs/examples/grafana.json");
     const expressions = Array.from(
       text.matchAll(/"expr": (".*"),/g),

@@ -8,7 +8,7 @@ import type { Wire } from "../../contract/wire.ts";
 import { until } from "../../support/time.ts";
 import { startServe, testsOn } from "../../support/standalone.ts";
 import { findRuntimes } from "../../support/runtime.ts";
-import { openWire, rawRequest, statusOf } from "../../support/wire.ts";
+import { openWire, rawRequest, untilServed } from "../../support/wire.ts";
 
 const MAX_DESCRIPTORS = 200;
 const CONNECTIONS = 400;
@@ -36,7 +36,7 @@ for (const runtime of findRuntimes()) {
           "they are free again",
           () => server.descriptors() < MAX_DESCRIPTORS / 2,
         );
-        await until("it serves", () => isServed(server.port));
+        await untilServed(server.port, LIVEZ);
       }
       const reports = server.stderr().match(/Cannot accept connections/g);
       assert.equal(reports?.length ?? 0, isDeno ? 1 : 0);
@@ -73,11 +73,4 @@ function connectMany(port: number): readonly Socket[] {
 async function livez(wire: Wire): Promise<number> {
   wire.write(LIVEZ);
   return (await wire.answer()).status;
-}
-
-function isServed(port: number): Promise<boolean> {
-  return statusOf(port, LIVEZ).then(
-    (status) => status === 200,
-    () => false, // it does not listen again yet
-  );
 }

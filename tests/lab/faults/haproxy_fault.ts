@@ -9,8 +9,12 @@ import { findProgram, freePort, startProgram } from "../../support/process.ts";
 import { skipping, testUnless } from "../../support/runtime.ts";
 import { REX_JSON } from "../../support/pets.ts";
 import { repeating, twoServers } from "./proxies.ts";
-import { until } from "../../support/time.ts";
-import { rawRequest, statusOf, WITH_KEY } from "../../support/wire.ts";
+import {
+  rawRequest,
+  statusOf,
+  untilServed,
+  WITH_KEY,
+} from "../../support/wire.ts";
 
 const HAPROXY = findProgram("haproxy");
 const skip = skipping(HAPROXY === undefined && "haproxy is not installed");
@@ -34,10 +38,7 @@ testUnless(skip)(
     const path = join(two.cwd, "haproxy.cfg");
     writeFileSync(path, site);
     startProgram(t, [HAPROXY ?? "", "-db", "-f", path]);
-    await until(
-      "HAProxy asks a server",
-      () => statusOf(port, LIST).then((status) => status === 200, () => false),
-    );
+    await untilServed(port, LIST);
     for (const hidden of ["/livez", "/readyz", "/metrics", "//metrics"]) {
       const sent = rawRequest(`GET ${hidden}`, [WITH_KEY]);
       assert.equal(await statusOf(port, sent), 404);

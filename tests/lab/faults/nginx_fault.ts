@@ -7,7 +7,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test, { type TestContext } from "node:test";
 import { createClient } from "../../../adapters/client/mod.ts";
-import { Wire } from "../../contract/wire.ts";
 import {
   findRuntimes,
   type FoundRuntime,
@@ -32,6 +31,7 @@ import {
   openWire,
   rawRequest,
   statusOf,
+  untilServed,
   WITH_KEY,
 } from "../../support/wire.ts";
 
@@ -229,13 +229,6 @@ events { worker_connections 2048; }
 http { access_log off;\n${temporary}\n${site}}\n`,
   );
   startProgram(t, [NGINX ?? "", "-p", folder, "-c", "nginx.conf"]);
-  await until(
-    "nginx listens",
-    () =>
-      Wire.open(port).then((wire) => wire.close()).then(
-        () => true,
-        () => false,
-      ),
-  );
+  await untilServed(port, LIST);
   return port;
 }

@@ -32,7 +32,7 @@ import {
   type Runtime,
 } from "../../support/runtime.ts";
 import { QUIET, startMain } from "../../support/standalone.ts";
-import { until } from "../../support/time.ts";
+import { rawRequest, untilServed, WITH_KEY } from "../../support/wire.ts";
 
 const KEY = ["--key", "secret"];
 const EXAMPLES = new URL("../../../docs/examples/frameworks/", import.meta.url);
@@ -95,7 +95,7 @@ test(SHOWN, { skip }, async (t) => {
     text.replaceAll(/Seed: .*|\(\d+ characters/g, "")
       .replaceAll(/Rex[a-z]{9}/g, "Rex").replaceAll(port, "3000");
   const address = `http://localhost:${port}/v1`;
-  await until("the naive store answers", () => answers(address));
+  await untilServed(Number(port), rawRequest("GET /v1/pets", [WITH_KEY]));
   const judged = await runJudge([address, "--only", "spec", ...KEY]);
   assert.equal(judged.code, 1, judged.text);
   const page = readFileSync(PAGE, "utf8");
@@ -110,13 +110,6 @@ test(SHOWN, { skip }, async (t) => {
   }
   assert.equal(rest, "");
 });
-
-function answers(address: string): Promise<boolean> {
-  return fetch(address).then(
-    (answer) => answer.text().then(() => true),
-    () => false,
-  );
-}
 
 test("the judge takes the key from PETSTORE_KEY, and prints JSON", async (t) => {
   const { origin } = await startMain(t, { env: QUIET });
