@@ -60,11 +60,6 @@ export async function serveStore(
   checkIntegers({ port }, 0, 65_535);
   checkHosts(names);
   const control = createControl(store, [hostname, ...names]);
-  /**
-   * By connection, resolves once its latest request is over. Pipelined requests take turns, because
-   * a fault that breaks the connection must not take earlier answers with it.
-   */
-  const turns = new WeakMap<Socket, Promise<void>>();
 
   function listener(req: IncomingMessage, res: ServerResponse): void {
     const { socket, rawHeaders } = req;
@@ -80,9 +75,6 @@ export async function serveStore(
       ? undefined
       : store.journal.begin({ method, target, headers });
     const gone = new AbortController();
-    const turn = turns.get(socket);
-    const { promise: over, resolve } = Promise.withResolvers<void>();
-    turns.set(socket, over);
     // Deno 2.9 and Node 22 do not close the responses that wait when their connection closes.
     socket.setMaxListeners(0); // each pipelined request adds one
     const end = () => {
@@ -90,13 +82,11 @@ export async function serveStore(
       gone.abort();
       // For requests that never reached the service.
       if (entry) settle(entry, res.headersSent ? res.statusCode : null);
-      resolve();
     };
     for (const emitter of [res, socket]) emitter.once("close", end);
     // On Deno 2.9 an upload that breaks off closes `res` only after its 400.
     req.once("close", () => req.complete || end());
     const service: Service = async (request, connection, readBody) => {
-      await turn;
       if (!socket.writable) return LOST;
       if (!entry) return await control(request, connection, readBody);
       const answer = await store.answer(request, {
@@ -108,7 +98,8 @@ export async function serveStore(
       if (answer === undefined) socket.destroy();
       return answer ?? LOST;
     };
-    // Errors are expected: a body that is cut is a stream that fails.
+    // It begins pipelined requests one after the other, so a fault that breaks the connection takes
+    // no earlier answer with it. Errors are expected: a body that is cut is a stream that fails.
     toNodeListener(toHandler(service), { onError() {} })(req, res);
   }
 
