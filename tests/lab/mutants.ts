@@ -20,17 +20,16 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { COVERED, type Mutation, mutationsOf } from "./mutations.ts";
 import { findBinaries } from "../support/postgres/binaries.ts";
 import { FAST, startCluster } from "../support/postgres/cluster.ts";
+import { readText, ROOT } from "../support/repository.ts";
 
 interface Mutant extends Mutation {
   readonly path: string;
 }
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const SOURCES = ["core/**/*.ts", "adapters/**/*.{ts,js}"];
 /** How long a test, those of a folder, and all tests may take, in ms: a mutant may loop for ever. */
 const TIMEOUT = { own: 60_000, near: 180_000, all: 900_000 };
@@ -91,7 +90,7 @@ const TESTS: readonly (readonly [sources: RegExp, ...commands: string[]])[] = [
 ];
 
 function mutantsOf(path: string): readonly Mutant[] {
-  const source = readFileSync(join(ROOT, path), "utf8");
+  const source = readText(path);
   const isProse = /^core\/ope(?:napi|rations)\//.test(path);
   return mutationsOf(source, { isProse }).map((change) => ({
     path,
@@ -195,7 +194,7 @@ async function findNotice(
 }
 
 function show({ path, start, end, to }: Mutant): string {
-  const source = readFileSync(join(ROOT, path), "utf8");
+  const source = readText(path);
   const line = source.slice(0, start).split("\n").length;
   const from = source.slice(start, end).replaceAll(/\s+/g, " ");
   return `${path}:${line}: ${from} -> ${to || "(nothing)"}`;

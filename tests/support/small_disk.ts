@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { test, type TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
 import { atEnd } from "./at_end.ts";
+import { pathOf } from "./repository.ts";
 import { skipping } from "./runtime.ts";
 import { newFolder } from "./temporary_directory.ts";
 
@@ -57,9 +57,9 @@ function mountOptions(path: string): readonly string[] {
  */
 export function compileFailingDisk(folder: string): string | undefined {
   if (process.platform !== "linux") return undefined;
-  const source = new URL("programs/failing_disk.c", import.meta.url);
+  const source = pathOf("tests/support/programs/failing_disk.c");
   const library = join(folder, "failing_disk.so");
-  const options = ["-shared", "-fPIC", "-o", library, fileURLToPath(source)];
+  const options = ["-shared", "-fPIC", "-o", library, source];
   const { status } = spawnSync("cc", [...options, "-ldl"]);
   return status === 0 ? library : undefined;
 }

@@ -3,12 +3,12 @@
  */
 
 import { readFileSync } from "node:fs";
+import { pathOf, readText } from "../../support/repository.ts";
 import { CASES, titleOf } from "./cases.ts";
 import { drawPicture } from "./picture.ts";
 import { table, timesOf, timesTable } from "./report.ts";
 import type { Figures, SettingSpeed, Speed } from "./speed.ts";
 
-const ROOT = new URL("../../../", import.meta.url);
 const BEGIN = "<!-- Written by `deno task bench --write`: -->\n\n";
 const END = "\n<!-- Until here. -->";
 const SENTENCE = /^With 64 clients at once,[^]*?\n\n/m;
@@ -16,7 +16,7 @@ const LATENCIES = ["1 connection", "16", "64", "64, fixed rate"];
 const SERVERS = ["start, ms", "at rest, MB", "under load, MB"];
 
 /** Where the figures are stored. */
-export const STORED: URL = new URL("speed.json", import.meta.url);
+export const STORED: string = pathOf("tests/lab/bench/speed.json");
 
 /** Reads the figures. */
 export function readSpeed(): Speed {
@@ -24,19 +24,20 @@ export function readSpeed(): Speed {
 }
 
 /** Makes what the documents say about the figures, by file. */
-export function render(speed: Speed): ReadonlyMap<URL, string> {
-  const document = new URL("docs/speed.md", ROOT);
-  const readme = new URL("README.md", ROOT);
-  const old = readFileSync(document, "utf8");
+export function render(speed: Speed): ReadonlyMap<string, string> {
+  const old = readText("docs/speed.md");
   const [start, end] = [old.indexOf(BEGIN) + BEGIN.length, old.indexOf(END)];
   if (end < start) throw new Error("docs/speed.md has no place for figures");
-  const front = readFileSync(readme, "utf8");
+  const front = readText("README.md");
   if (!SENTENCE.test(front)) throw new Error("README.md has no such sentence");
   const sentence = `${wrap(headline(speed.settings))}\n\n`;
   return new Map([
-    [document, old.slice(0, start) + section(speed) + old.slice(end)],
-    [new URL("docs/speed.svg", ROOT), picture(speed.settings)],
-    [readme, front.replace(SENTENCE, sentence)],
+    [
+      pathOf("docs/speed.md"),
+      old.slice(0, start) + section(speed) + old.slice(end),
+    ],
+    [pathOf("docs/speed.svg"), picture(speed.settings)],
+    [pathOf("README.md"), front.replace(SENTENCE, sentence)],
   ]);
 }
 

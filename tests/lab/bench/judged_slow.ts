@@ -1,17 +1,15 @@
 /** The careful peer, judged as the README says. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { ask } from "../../contract/ask.ts";
 import { judge } from "../../judge/mod.ts";
+import { readText } from "../../support/repository.ts";
 import { findRuntime } from "../../support/runtime.ts";
 import { KEY } from "./cases.ts";
 import { openDatabases } from "./databases.ts";
 import { install } from "./install.ts";
 import { startServer } from "./measure.ts";
 import { peer } from "./settings.ts";
-
-const README = new URL("../../../README.md", import.meta.url);
 
 test("the README's table says what the bench's peer on Hono does", async () => {
   const contestant = peer("Hono, node:sqlite", install());
@@ -38,7 +36,7 @@ test("the README's table says what the bench's peer on Hono does", async () => {
     const big = await create('{"name":"Rex","categoryId":9007199254740993}');
     assert.match(big, /^400 application\/json .*Invalid safe integer/);
     assert.match(await create(""), /^400 text\/plain /);
-    const column = readFileSync(README, "utf8").split("\n")
+    const column = readText("README.md").split("\n")
       .filter((line) => line.startsWith("| "))
       .slice(0, 6).map((line) => line.split("|")[3]?.trim());
     assert.deepEqual(column.slice(2), [

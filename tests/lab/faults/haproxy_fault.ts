@@ -3,9 +3,10 @@
  * `docs/examples/haproxy.cfg`.
  */
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findProgram, freePort, startProgram } from "../../support/process.ts";
+import { readText } from "../../support/repository.ts";
 import { skipping, testUnless } from "../../support/runtime.ts";
 import { REX_JSON } from "../../support/pets.ts";
 import { repeating, twoServers } from "./proxies.ts";
@@ -18,10 +19,7 @@ import {
 
 const HAPROXY = findProgram("haproxy");
 const skip = skipping(HAPROXY === undefined && "haproxy is not installed");
-const CONFIGURATION = readFileSync(
-  new URL("../../../docs/examples/haproxy.cfg", import.meta.url),
-  "utf8",
-);
+const CONFIGURATION = readText("docs/examples/haproxy.cfg");
 const LIST = rawRequest("GET /v1/pets?limit=1", [WITH_KEY]);
 const CREATE = rawRequest("POST /v1/pets", [WITH_KEY], REX_JSON);
 

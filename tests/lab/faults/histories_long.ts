@@ -1,18 +1,17 @@
 /** Histories of minutes, and mutants of the product whose histories must contradict themselves. */
 import assert from "node:assert/strict";
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { Inconsistent } from "./checker.ts";
 import { runHistory } from "./histories.ts";
 import { PATRONI } from "./patroni.ts";
 import { TOPOLOGIES, type Topology } from "./topologies.ts";
+import { pathOf, readText } from "../../support/repository.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 
 const SECONDS = Number(process.env.HISTORY_SECONDS ?? 120);
-const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const { sqlite, postgres, standby } = TOPOLOGIES;
 
 for (
@@ -92,9 +91,9 @@ for (const { title, topology, file, from, to, faults } of MUTANTS) {
   test(`The checker notices ${title}`, options, async (t) => {
     const copy = newFolder(t);
     for (const name of ["core", "adapters", "mod.ts", "deno.json"]) {
-      cpSync(join(ROOT, name), join(copy, name), { recursive: true });
+      cpSync(pathOf(name), join(copy, name), { recursive: true });
     }
-    const source = readFileSync(join(copy, file), "utf8");
+    const source = readText(file);
     assert.ok(source.includes(from), `${file} has no ${from}`);
     writeFileSync(join(copy, file), source.replace(from, () => to));
     await assert.rejects(

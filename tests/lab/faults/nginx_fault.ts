@@ -3,7 +3,7 @@
  * `docs/examples/nginx.conf`.
  */
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test, { type TestContext } from "node:test";
 import { createClient } from "../../../adapters/client/mod.ts";
@@ -16,6 +16,7 @@ import {
 import { findProgram, freePort, startProgram } from "../../support/process.ts";
 import { drip, type Dripping } from "./clients.ts";
 import { repeating, twoServers } from "./proxies.ts";
+import { readText } from "../../support/repository.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 import { until } from "../../support/time.ts";
 import {
@@ -43,10 +44,7 @@ const skip = skipping(deno?.missing ?? (NGINX_MISSING || CANNOT_WATCH));
 
 const it = testUnless(skip);
 
-const CONFIGURATION = readFileSync(
-  new URL("../../../docs/examples/nginx.conf", import.meta.url),
-  "utf8",
-);
+const CONFIGURATION = readText("docs/examples/nginx.conf");
 /** In the example times are longer. */
 const SHORT = "1s";
 const PATIENCE = 15_000;

@@ -21,6 +21,7 @@ import {
 } from "../../support/postgres/processes.ts";
 import { runSql } from "../../support/postgres/sql.ts";
 import { findProgram, freePort, run } from "../../support/process.ts";
+import { readText } from "../../support/repository.ts";
 import { findRuntimes, skipping } from "../../support/runtime.ts";
 import { until } from "../../support/time.ts";
 import { type Fault, kill } from "./faults.ts";
@@ -36,8 +37,6 @@ const TTL = 20;
 const MOVING = 3000;
 /** Time from a promotion to the next pet that is added, in ms. */
 const RECOVERY = 6000;
-
-const EXAMPLES = new URL("../../../docs/examples/patroni/", import.meta.url);
 
 /** So that nothing is left elsewhere by a server that is killed. */
 const SETTINGS = `unix_socket_directories: ""
@@ -326,7 +325,7 @@ function example(
   return changes.reduce((text, [from, to]) => {
     if (text.search(from) < 0) throw new Error(`${file} has no ${from}`);
     return text.replaceAll(from, to);
-  }, readFileSync(new URL(file, EXAMPLES), "utf8"));
+  }, readText(`docs/examples/patroni/${file}`));
 }
 
 /** Asks an agent; `undefined` if it does not answer 200, or not at all. */

@@ -1,12 +1,12 @@
 /** The judge, on our own server, on the naive one of docs/judge.md, and on stores with choices. */
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { atEnd } from "../../support/at_end.ts";
 import { freePort, run, startProgram } from "../../support/process.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
+import { pathOf, readText } from "../../support/repository.ts";
 import {
   newFolder,
   temporaryFiles,
@@ -35,8 +35,7 @@ import { QUIET, startMain } from "../../support/standalone.ts";
 import { rawRequest, untilServed, WITH_KEY } from "../../support/wire.ts";
 
 const KEY = ["--key", "secret"];
-const EXAMPLES = new URL("../../../docs/examples/frameworks/", import.meta.url);
-const PAGE = new URL("../../../docs/judge.md", import.meta.url);
+const EXAMPLES = "docs/examples/frameworks";
 
 /** Runs the judge to its end. */
 async function runJudge(
@@ -46,7 +45,7 @@ async function runJudge(
     readonly env?: Readonly<Record<string, string>>;
   } = {},
 ): Promise<{ readonly code: number | null; readonly text: string }> {
-  const main = fileURLToPath(new URL("../../judge/main.ts", import.meta.url));
+  const main = pathOf("tests/judge/main.ts");
   const command = [...commandLine(main, ["-A"], runtime), ...args];
   const { code, stdout, stderr } = await run(command, { env });
   return { code, text: stdout + stderr };
@@ -86,9 +85,9 @@ const SHOWN = "docs/judge.md shows what the judge says of a naive pet store";
 test(SHOWN, { skip }, async (t) => {
   const cwd = newFolder(t);
   const port = String(await freePort());
-  const naive = readFileSync(new URL("naive.ts", EXAMPLES), "utf8");
+  const naive = readText(`${EXAMPLES}/naive.ts`);
   writeFileSync(join(cwd, "naive.ts"), naive.replace("3000", port));
-  const config = fileURLToPath(new URL("deno.json", EXAMPLES));
+  const config = pathOf(`${EXAMPLES}/deno.json`);
   const flags = ["-A", "--frozen", "--config", config];
   startProgram(t, commandLine("naive.ts", flags), { cwd });
   const mask = (text: string): string =>
@@ -98,7 +97,7 @@ test(SHOWN, { skip }, async (t) => {
   await untilServed(Number(port), rawRequest("GET /v1/pets", [WITH_KEY]));
   const judged = await runJudge([address, "--only", "spec", ...KEY]);
   assert.equal(judged.code, 1, judged.text);
-  const page = readFileSync(PAGE, "utf8");
+  const page = readText("docs/judge.md");
   const [shown = ""] = page.split(/^\$ deno .*\n|^```$/m).slice(-2);
   let rest = mask(judged.text);
   for (const part of mask(shown).split(/^ *…\n/m)) {

@@ -16,8 +16,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
 import { runWell } from "../process.ts";
+import { pathOf } from "../repository.ts";
 import { until } from "../time.ts";
 
 /** The processes that a process has forked and not reaped. */
@@ -189,7 +189,7 @@ export function guardedFolder(
 ): { readonly path: string; readonly remove: () => Promise<void> } {
   const path = mkdtempSync(join(tmpdir(), "petstore-postgres-"));
   serverAccount().give(path);
-  const script = fileURLToPath(new URL("guard.sh", import.meta.url));
+  const script = pathOf("tests/support/postgres/guard.sh");
   const guard = spawn(
     "sh",
     [script, path, pidFiles, signal],
