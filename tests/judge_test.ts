@@ -452,6 +452,10 @@ const STRANGERS: readonly (readonly [
       throw new TypeError("fetch failed", { cause });
     },
   ],
+  [
+    /CaUsedAsEndEntity.*; make one with openssl's .*CA:FALSE$/,
+    () => Promise.reject(new TypeError("CaUsedAsEndEntity")),
+  ],
   [/^No answer after 0.5 s$/, () => new Promise(() => {})],
   [
     /^The body is too long$/,

@@ -85,6 +85,10 @@ export function explainFailure(error: unknown): string {
   // If two addresses refuse, Node's error has no message.
   const { message, code = "" } = cause as Error & { readonly code?: string };
   const reason = message || code;
+  // By default openssl marks a self-signed certificate as one of a CA.
+  if (/CaUsedAsEndEntity/.test(reason)) {
+    return `${reason}: Deno trusts no server whose certificate is that of a CA; make one with openssl's -addext basicConstraints=critical,CA:FALSE`;
+  }
   if (/self.signed|UnknownIssuer|unable to verify|CERT/i.test(reason + code)) {
     return `${reason}: to trust the certificate, put its file in NODE_EXTRA_CA_CERTS on Node and Bun, or DENO_CERT on Deno`;
   }
