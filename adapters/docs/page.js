@@ -249,7 +249,7 @@ function showAnswer(_Original, { React, fn, specSelectors }) {
     );
     const request = specSelectors.mutatedRequestFor(path, method);
     const curl = fn.requestSnippetGenerator_curl_bash(request)
-      .replace(/(authorization: bearer )[^']*/i, "$1$KEY");
+      .replace(/(authorization: bearer )(?:[^']|'\\'')*/i, "$1$KEY");
     return h(
       "div",
       { className: "answer" },
