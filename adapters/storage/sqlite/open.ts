@@ -25,7 +25,8 @@ const APPLICATION_ID = 0x50455453;
  * Opens a file. Creates it and its tables if they are missing. Any number of processes may do so at
  * the same time.
  *
- * @param access `read` also accepts a file that cannot be written, but not one without tables.
+ * @param access `read` also accepts a file that cannot be written, if it is in WAL mode already, but
+ * not one without tables.
  * @throws {StorageError} `unavailable` if it cannot be used; the message says why.
  */
 export function openSqliteFile(
