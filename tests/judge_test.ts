@@ -9,6 +9,7 @@ import { handleService } from "./support/handle_service.ts";
 import { HTTP_CLAUSES } from "./contract/http_contract.ts";
 import { INTERFACE_CLAUSES } from "./contract/interface_contract.ts";
 import { RAW_HTTP_CLAUSES } from "./contract/raw_http_contract.ts";
+import { Wire } from "./contract/wire.ts";
 import { listenOn } from "./support/server.ts";
 import { CHOICES } from "./lab/seeded/choices.ts";
 import {
@@ -354,6 +355,20 @@ test("the judge blames no server for what HTTP lets it refuse or replace", async
     });
     assert.equal(outcome, "holds", `${sentence}: ${reason}`);
   }
+});
+
+test("an answer that never ends is read for ten times the longest silence", {
+  timeout: 20_000,
+}, async (t) => {
+  const server = createServer((socket) => {
+    const timer = setInterval(() => socket.write("x"), 5);
+    socket.on("error", () => {}).on("close", () => clearInterval(timer));
+  });
+  const wire = await Wire.open(await listenOn(t, server));
+  await wire.until((text) => text !== "", 10_000);
+  await wire.until(() => false, 200);
+  assert.equal(wire.isClosed, false);
+  wire.close();
 });
 
 test("the judge survives a store that lists ten thousand pets at once", async () => {

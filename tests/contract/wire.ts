@@ -125,16 +125,17 @@ export class Wire {
   }
 
   /**
-   * Returns everything received once it is enough, the server has closed, or it was silent for
-   * `quiet` ms.
+   * Returns everything received once it is enough, the server has closed, it was silent for `quiet`
+   * ms, or it has sent for ten times as long.
    */
   async until(
     isEnough: (text: string) => boolean,
     quiet: number,
   ): Promise<string> {
+    const deadline = Date.now() + 10 * quiet;
     for (let size = -1; size < this.#all.length && !this.#isClosed;) {
       size = this.#all.length;
-      if (isEnough(this.#all)) break;
+      if (isEnough(this.#all) || Date.now() >= deadline) break;
       await this.#news(quiet);
     }
     return this.#all;
