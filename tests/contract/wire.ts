@@ -181,9 +181,9 @@ export class Wire {
 
   /** Takes as many characters as `length` returns; waits while that is negative. */
   async #take(length: (text: string) => number): Promise<string> {
-    const deadline = Date.now() + PATIENCE;
+    const deadline = performance.now() + PATIENCE;
     while (length(this.#received) < 0) {
-      if (this.#isClosed || Date.now() >= deadline) {
+      if (this.#isClosed || performance.now() >= deadline) {
         const state = this.#isClosed
           ? "The connection is closed"
           : `After ${PATIENCE / 1000} s the connection is still open`;
@@ -194,7 +194,7 @@ export class Wire {
           : `after ${JSON.stringify(this.#received)}`;
         throw new Error(`${state}, ${got}`);
       }
-      await this.#news(deadline - Date.now());
+      await this.#news(deadline - performance.now());
     }
     const taken = this.#received.slice(0, length(this.#received));
     this.#received = this.#received.slice(taken.length);
