@@ -132,10 +132,10 @@ export class Wire {
     isEnough: (text: string) => boolean,
     quiet: number,
   ): Promise<string> {
-    const deadline = Date.now() + 10 * quiet;
+    const deadline = performance.now() + 10 * quiet;
     for (let size = -1; size < this.#all.length && !this.#isClosed;) {
       size = this.#all.length;
-      if (isEnough(this.#all) || Date.now() >= deadline) break;
+      if (isEnough(this.#all) || performance.now() >= deadline) break;
       await this.#news(quiet);
     }
     return this.#all;
