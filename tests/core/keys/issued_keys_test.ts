@@ -146,7 +146,8 @@ test("verify notes the use of a key once a day, on the first server that sees it
     await nextTask();
     await nextTask();
   };
-  await use(keys, 2, one, one, two);
+  await use(keys, 1, one, one);
+  await use(keys, 1, two);
   state.time += 1000;
   await use(keys, 0, one); // looked up again
   await use(issuedKeys(storage), 0, one, two); // another server
