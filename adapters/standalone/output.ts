@@ -1,6 +1,7 @@
 /**
  * Standard output and standard error of a server. Neither a full disk nor a pipe that nobody reads
- * stops the server. Text is written in order, one write at a time, and retried until it is written.
+ * stops the server. Text is written in order, one write at a time, and retried until it is written
+ * or the reader is gone. If too much waits, further text is dropped.
  */
 
 import { write } from "node:fs";
@@ -14,7 +15,10 @@ import { promisify } from "node:util";
 const GATHERING_TIME = 10;
 /** The pause before another attempt, in ms. */
 const RETRY_INTERVAL = 20;
-/** If more characters than this wait, further text is dropped. As many may be being written. */
+/**
+ * If more characters than this wait, further text is dropped. As many again may be in the write
+ * under way.
+ */
 const MAX_WAITING = 1_048_576;
 /**
  * How many bytes Deno gets at once: a pipe accepts all of them or none (POSIX, `write`). Deno 2.9

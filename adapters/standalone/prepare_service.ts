@@ -18,7 +18,7 @@ const OPENING_TIME = 1000;
 
 /** How serving ends, which differs between `start.ts` and `serve.ts`. */
 export interface Ending {
-  /** Stops listening. Resolves once all responses are sent; `drained` does once all are made. */
+  /** Ends serving. Resolves once all responses are sent; `drained` does once all are made. */
   stopListening(drained: Promise<void>): Promise<void>;
   /** Called after the storage is closed and all output is written, as the last step. */
   awaitOthers?(): Promise<void>;
@@ -106,7 +106,7 @@ export function prepareService(
   return {
     /** Answers requests. */
     answer: onceOpen("answer"),
-    /** Answers only requests for the probes and metrics. */
+    /** Answers on the admin port: the probes and metrics. */
     admin: onceOpen("admin"),
     stop,
     /**

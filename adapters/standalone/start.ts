@@ -41,8 +41,8 @@ export async function runStart(args: readonly string[]): Promise<void> {
   const service = prepareService(config, {
     // Never called before the service is open, so `listener` and `admin` are set.
     async stopListening(drained) {
-      // While Deno's server closes, it refuses requests itself, without the service's fields and a
-      // log line.
+      // While Deno's server closes, it refuses requests itself, without the service's fields and
+      // without a log line.
       if ("Deno" in globalThis) await drained;
       // On Bun and Node the listener closes while the last requests are answered.
       await Promise.all([drained, listener.close()]);

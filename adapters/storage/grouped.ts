@@ -1,6 +1,6 @@
 /**
- * A queue in front of a database. Operations that arrive in one turn of the event loop are sent
- * together, as a group: they share one write to disk, or one round trip.
+ * A queue in front of a database. Operations that wait at the same time are sent together, as a
+ * group: they share one write to disk, or one round trip.
  *
  * The queue is sent
  *
@@ -80,9 +80,9 @@ const PATIENCE = 100;
  */
 const SEND_AT_ONCE_AFTER = 16;
 /**
- * After this many, the count begins again, so that a few items wait and can be joined. An item that
- * is sent at once cannot be, if the database answers within the turn, as SQLite does: even equal
- * reads that arrive together then never meet in the queue.
+ * After this many, the count begins again, so that a few items wait and can be joined. If all were
+ * sent at once, equal reads that arrive together would never meet in the queue of a database that
+ * answers within the turn, as SQLite does.
  */
 const WAIT_AGAIN_AFTER = 512;
 

@@ -27,7 +27,10 @@ export function currentResponse(socket: Socket): ServerResponse | undefined {
   return _httpMessage ?? undefined;
 }
 
-/** Calls `begin` at once, or as soon as the response before this one has been sent. */
+/**
+ * Calls `begin` at once, or as soon as the response before this one has been sent; never, if the
+ * connection closes first.
+ */
 export function queueResponse(
   exchange: Exchange,
   begin: (exchange: Exchange) => void,

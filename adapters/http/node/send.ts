@@ -8,12 +8,12 @@ import { type Answer, CONNECTION_FIELDS } from "../../../core/http/message.ts";
 import { type Exchange, findField } from "./exchange.ts";
 import { endLater, isTooMuch, limitRest } from "./unread_body.ts";
 
-/** The fields that are never an answer's: the server sets them, or leaves them out. */
+/** The fields that are not copied from an answer: the server sets them, or leaves them out. */
 const FIELDS_OF_SERVER = new Set([...CONNECTION_FIELDS, "transfer-encoding"]);
 
 /**
- * Resolves once an answer is written; `undefined`, to save a promise, in the usual case that it is
- * already written.
+ * Resolves once Node has the whole answer; `undefined`, to save a promise, in the usual case that
+ * it already has.
  */
 type Written = Promise<void> | undefined;
 
@@ -145,7 +145,7 @@ function endResponse(
 ): Written {
   const { req, res, isBodyRead } = exchange;
   const isBodyLeft = isBodyRead !== true && !req.complete && !req.destroyed;
-  // The client may have asked for that too. HTTP/2 ends only a stream of its connection.
+  // The client may have asked for the close, too. HTTP/2 ends only a stream of its connection.
   const closes = !res.shouldKeepAlive && req.stream === undefined;
   if (isBodyLeft && closes) return endLater(exchange, body);
   res.end(body ?? undefined);

@@ -34,7 +34,7 @@ export type PostgresConnections = ReturnType<typeof postgresConnections>;
 
 // Explicit, whatever the default: each statement must see what was committed before the lock.
 const BEGIN = plain("BEGIN ISOLATION LEVEL READ COMMITTED");
-// This sets the timeout, because PgBouncer refuses settings sent with a new connection.
+// Sets the timeout here, because PgBouncer refuses settings sent with a new connection.
 const turnOf = (lock: bigint) =>
   plain(`SELECT set_config('idle_in_transaction_session_timeout', $2, true),
       ${turnSql(lock, "$1")}`);
@@ -112,7 +112,7 @@ export function postgresConnections(
     /**
      * Sends a statement that changes nothing. If its connection fails, or a conflict with another
      * transaction ended it, sends it once more on another one. `queryTimeout` limits both attempts
-     * together, without the wait for a connection.
+     * together, from when the statement is first sent.
      */
     read(
       action: string,

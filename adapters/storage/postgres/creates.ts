@@ -23,7 +23,7 @@ const RETENTION = "$6::bigint";
 // one.
 const INSERT = `WITH turn AS MATERIALIZED (SELECT ${TURN})
     INSERT INTO pets (name, category_id, status)`;
-// A single pet has its own statement, which is faster than a group of one.
+// A single pet without a key has its own statement, which is faster than a group of one.
 const CREATE = prepared(`${INSERT}
     SELECT $1::text, $2::bigint, $3::smallint
     FROM turn
@@ -49,7 +49,7 @@ const OLDEST = `${NOW} - ${RETENTION}`;
 //
 // 1. `seen` has the stored records of these keys. A key is not used if its record expired, or if
 //    its pet was deleted by hand.
-// 2. `turn` waits for the lock. It also writes to the log: if all keys were used, the commit would
+// 2. `turn` waits for the lock. It also writes to the WAL: if all keys were used, the commit would
 //    otherwise not wait for the standby, which may not have their pets yet. And it passes on the
 //    keys, so that PostgreSQL must run it even then.
 // 3. `new` has the pets to add, as far as `seen` knows, and gives them ids.

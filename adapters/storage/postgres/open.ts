@@ -108,7 +108,7 @@ export async function openPostgres(
     throw error;
   }
 
-  // As many groups as connections may be under way: those that hang must not keep others from being
+  // A group for each connection may be under way: those that hang must not keep others from being
   // sent.
   const limits = { maxGroup: MAX_ROWS, maxUnderWay: address.driver.max };
   const pets = groupedPets({

@@ -4,7 +4,7 @@
  * ```text
  *   connecting ──check──▶ in use ◀──▶ idle
  *       │                    │          │
- *       │                    └─ mistrusted (another connection was lost, or the server moved)
+ *       │                    └─ mistrusted (another connection was lost, or the host changed)
  *       ▼                            ▼
  *     closed ◀───────────────────────┘
  * ```
@@ -48,8 +48,8 @@ export interface PoolOptions {
   readonly onMove?: ((message: string) => void) | undefined;
 }
 
-// They override the database's defaults. The need for those about plans was seen in PostgreSQL 15
-// (its manual, `plan_cache_mode`); tests/adapters/storage/postgres/plans_slow.ts shows which can
+// They override the database's defaults. PostgreSQL 15 needed those about plans (its manual,
+// `plan_cache_mode`); tests/adapters/storage/postgres/plans_slow.ts shows which can
 // go.
 export const SETTINGS = [
   // With another isolation level, creates that take turns fail (40001).
@@ -87,7 +87,7 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     "remove",
     (client: pg.PoolClient) => open.delete(client as Connection),
   );
-  // An idle connection ended, and the pool dropped it. The others need no mistrust: each that has
+  // An idle connection ended, and the pool dropped it. The others stay trusted: each that has
   // ended comes here too. Without a listener the program would end (the driver's document pg.Pool,
   // `error`).
   pool.on("error", () => lost++);

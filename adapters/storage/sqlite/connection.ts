@@ -14,8 +14,8 @@
  *   see the old one. The connection is in use again when the same file is back.
  * - *Log lost* (`#problem.lost`): the log or its index was deleted or replaced. Nothing is written
  *   until a restart. `#protect` moves what the log holds into the main file, unless another file is
- *   in the place of the lost one, and keeps other processes from writing by a lock. If others write
- *   with a new index, it cannot get that lock, and gives up.
+ *   in the place of the lost one, and takes a lock, so that no other process can write. If others
+ *   write with a new index, it cannot get that lock, and gives up.
  * - *Damaged* (`#damage`): the disk failed, or the file is damaged. Nothing is written until a
  *   restart.
  * - *Closed*, by `SqliteFile.close`: only `assertNoProblem` may still be called.

@@ -55,7 +55,7 @@ export class SqliteFile {
   }
 
   /**
-   * Reads for each item, all in one transaction. An error is the result of its own item.
+   * Reads for each item, several in one transaction. An error is the result of its own item.
    *
    * @throws {StorageError} `unavailable`, as `read` does.
    */

@@ -71,8 +71,8 @@ export class WatchedFiles {
 
   /**
    * Renames the log if the main file was replaced: a process that opens the new file would apply
-   * the log to it. Leaves a log alone that another process has made since, or that has changed, which
-   * shows that a process with the new file writes to it.
+   * the log to it. Leaves a log alone that another process has made since, or that has changed,
+   * which shows that a process with the new file writes to it.
    *
    * `start` on Deno has given up the permission to rename (`giveBackPermissions`). There the log is
    * emptied instead.
@@ -119,7 +119,7 @@ export class WatchedFile {
     return identity === undefined ? "missing" : "replaced";
   }
 
-  /** Returns what each write changes; `undefined` if the file is missing or cannot be reached. */
+  /** Returns a value that each write changes; `undefined` if the file cannot be reached. */
   version(): string | undefined {
     try {
       const { size, mtimeNs } = statSync(this.path, { bigint: true });
