@@ -16,8 +16,8 @@ import type { Exchange } from "./exchange.ts";
 const MAX_WAITING = 256;
 const WEIGHT = 2048;
 
-/** By connection, the responses that had to wait and are not sent yet, in order. */
-const queues = new WeakMap<Socket, ServerResponse[]>();
+/** By connection, how many responses wait. */
+const waiting = new WeakMap<Socket, number>();
 
 /** The response being sent on a connection; `undefined` if the connection is idle. */
 export function currentResponse(socket: Socket): ServerResponse | undefined {
@@ -38,20 +38,20 @@ export function queueResponse(
   const { res, req: { socket } } = exchange;
   const current = currentResponse(socket);
   if (current === undefined || current === res) return begin(exchange);
-  const queue = queues.get(socket) ?? [];
-  queues.set(socket, queue);
-  const previous = queue.at(-1) ?? current;
-  queue.push(res);
-  if (queue.length > MAX_WAITING) return void socket.destroy();
+  const count = (waiting.get(socket) ?? 0) + 1;
+  waiting.set(socket, count);
+  if (count > MAX_WAITING) return void socket.destroy();
   addPendingBytes(res, WEIGHT);
-  res.once("close", () => queue.shift());
   // In its own trace, not that of the request whose response makes room for it.
-  const beginNext = AsyncResource.bind(() => {
+  const beginNow = AsyncResource.bind(() => {
+    waiting.set(socket, (waiting.get(socket) ?? 0) - 1);
     addPendingBytes(res, -WEIGHT);
     // Requests after `Connection: close` are not processed (RFC 9112 §9.6).
     if (socket.writable) begin(exchange);
   });
-  previous.once("close", beginNext);
+  // A response gets the socket when its turn comes. The one before it need not be ours, and
+  // middleware may pass requests on in another order.
+  res.once("socket", beginNow);
 }
 
 /**

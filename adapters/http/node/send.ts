@@ -44,6 +44,7 @@ async function sendStream(
   exchange: Exchange,
 ): Promise<void> {
   const { req, res } = exchange;
+  if (body.locked) throw new TypeError("Cannot send the body: it is in use");
   // A body longer or shorter than announced would make the client misread the next response.
   res.strictContentLength = true;
   try {
@@ -75,7 +76,8 @@ async function pipe(
     );
     wake();
   };
-  res.on("drain", () => wake()).once("close", onGone);
+  res.once("close", onGone); // not chained: with `compression`, `on` returns another emitter
+  res.on("drain", () => wake());
   // The client may have gone before. Only HTTP/2 has a stream.
   if ((req.stream ?? req.socket).destroyed) onGone();
   const written = new WritableStream<Uint8Array>({

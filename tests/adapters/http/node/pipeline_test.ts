@@ -6,8 +6,10 @@ import process from "node:process";
 import { memoryStorage, type Service } from "../../../../mod.ts";
 import {
   assertLast,
+  listenerOf,
   pets,
   speak,
+  speakTo,
   streamOf,
   testOnNode as test,
 } from "./on_node.ts";
@@ -52,6 +54,50 @@ test("a pipelined request begins once the one before it is answered", async (t) 
     steps.flatMap((step) => [step, `${step} is answered`]),
   );
   assert.deepEqual(warnings, [], "Node warns of too many listeners");
+});
+
+test("a request that middleware passes on early waits for its turn", async (t) => {
+  const begun: string[] = [];
+  const listener = listenerOf(async ({ url }) => {
+    const { pathname } = new URL(url);
+    begun.push(pathname);
+    return ok(pathname);
+  });
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+  const wire = await speakTo(t, async (req, res) => {
+    if (req.url === "/2") await arrived;
+    listener(req, res);
+    if (req.url === "/3") arrive();
+  });
+  const paths = ["/1", "/2", "/3"];
+  wire.write(paths.map((path) => rawRequest(`GET ${path}`)).join(""));
+  for (const path of paths) assert.equal((await wire.answer()).body, path);
+  assert.deepEqual(begun, paths);
+});
+
+test("a request behind one that another handler answers waits for it", async (t) => {
+  const begun: string[] = [];
+  const listener = listenerOf(async ({ url }) => {
+    begun.push(new URL(url).pathname);
+    return ok("ours");
+  });
+  const { promise: other, resolve: answerOther } = Promise.withResolvers<
+    void
+  >();
+  const wire = await speakTo(t, async (req, res) => {
+    if (req.url !== "/2") return listener(req, res);
+    await other;
+    res.end("other");
+  });
+  wire.write(
+    rawRequest("GET /1") + rawRequest("GET /2") + rawRequest("GET /3"),
+  );
+  assert.equal((await wire.answer()).body, "ours");
+  await new Promise(setImmediate);
+  assert.deepEqual(begun, ["/1"]);
+  answerOther();
+  assert.equal((await wire.answer()).body, "other");
+  assert.equal((await wire.answer()).body, "ours");
 });
 
 test("a client that goes away cancels the answer, and no later request begins", async (t) => {

@@ -1,8 +1,16 @@
 /** How Node's adapter writes answers, whole or as streams. */
 import assert from "node:assert/strict";
+import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import type { Service } from "../../../../mod.ts";
-import { answerOf, speak, streamOf, testOnNode as test } from "./on_node.ts";
+import {
+  answerOf,
+  listenerOf,
+  speak,
+  speakTo,
+  streamOf,
+  testOnNode as test,
+} from "./on_node.ts";
 import { GET, ok, saying } from "../stage.ts";
 import { until } from "../../../support/time.ts";
 import { rawRequest } from "../../../support/wire.ts";
@@ -122,6 +130,40 @@ test("a stream that fails without a reason breaks the connection off, too", asyn
   );
   await close();
   assert.deepEqual(errors.splice(0), [undefined]);
+});
+
+test("a stream that is in use is answered with 500, also for HEAD", async (t) => {
+  const { wire, errors, close } = await speak(t, async () => {
+    const body = streamOf("a");
+    body.getReader();
+    return ok(body);
+  });
+  for (const method of ["GET", "HEAD"]) {
+    wire.write(rawRequest(`${method} /`));
+    assert.equal((await wire.answer(method)).status, 500);
+  }
+  await close();
+  assert.match(String(errors.splice(0)), /in use.*in use/);
+});
+
+test("a stream is cancelled even if middleware has replaced res.on", async (t) => {
+  const { promise: cancelled, resolve: cancel } = Promise.withResolvers<void>();
+  const start = (given: ReadableStreamDefaultController) =>
+    given.enqueue(new Uint8Array(1));
+  const listener = listenerOf(saying(new ReadableStream({ start, cancel })));
+  const wire = await speakTo(t, (req, res) => {
+    const { on } = res;
+    // As `compression` 1.8.1 does.
+    res.on = (event: string, listener: () => void) =>
+      event === "drain"
+        ? new EventEmitter() as typeof res
+        : on.call(res, event, listener);
+    listener(req, res);
+  });
+  wire.write(GET);
+  await until("a head", () => wire.received !== "");
+  wire.close();
+  await cancelled;
 });
 
 test("the body of a HEAD, or of a client that goes away, is cancelled", async (t) => {
