@@ -34,10 +34,11 @@ const SOURCES = ["core/**/*.ts", "adapters/**/*.{ts,js}"];
 /** How long a test, those of a folder, and all tests may take, in ms: a mutant may loop for ever. */
 const TIMEOUT = { own: 60_000, near: 180_000, all: 900_000 };
 /**
- * How many of 100 mutants must be noticed. Of 150 in a new sample, 75 % were by the test of the same name, and
- * samples of 20 differ by 9; by all that are near, 94 %, and samples of 150 differ by 4.
+ * How many of 100 mutants must be noticed. The test of the same name notices 65 to 75 %, but fewer than
+ * half in one of twenty samples of 20; fewer than 30 % in one of three thousand. All that are near
+ * notice 94 %, and samples of 150 differ by 4.
  */
-const LEAST = { own: 50, all: 90 };
+const LEAST = { own: 30, all: 90 };
 
 /** Few runs of each property; and more files at the same time than cores, because many tests mostly wait. */
 const ENV: Record<string, string> = {
