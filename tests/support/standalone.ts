@@ -86,6 +86,8 @@ export interface ServerOptions extends Surroundings {
   readonly isTerminal?: boolean;
   /** Default: that of the tests. */
   readonly runtime?: Runtime;
+  /** `main.ts` of a mutant. Default: the product. */
+  readonly main?: string;
   /** A command that receives its command line: `["sh", "-c", 'trap "" HUP; exec "$@"', "sh"]`. */
   readonly prefix?: readonly string[];
 }
@@ -95,8 +97,9 @@ export function startMain(
   t: TestContext,
   options: ServerOptions = {},
 ): Promise<RunningServer> {
-  const args = ["start", "--port", `${options.port ?? 0}`];
-  return startCommand(t, mainCommand(args, options.runtime), options);
+  const { port = 0, runtime, main } = options;
+  const args = ["start", "--port", `${port}`];
+  return startCommand(t, mainCommand(args, runtime, main), options);
 }
 
 /**

@@ -6,7 +6,6 @@ import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { Client } from "pg";
 import { createMetrics } from "../../../adapters/standalone/metrics.ts";
 import { shuttingDown } from "../../../core/http/refusal.ts";
 import type { Service } from "../../../core/http/message.ts";
@@ -17,7 +16,6 @@ import { readText } from "../../support/repository.ts";
 import { missing, RUNTIME, testUnless } from "../../support/runtime.ts";
 import { ask } from "../../contract/ask.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
-import { runSql } from "../../support/postgres/sql.ts";
 import { openStandalone } from "../../support/server.ts";
 import { until } from "../../support/time.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
@@ -25,7 +23,7 @@ import { REX_JSON } from "../../support/pets.ts";
 
 const skip = missing("promtool", "Debian's package prometheus has it");
 
-const { it, emptyDatabase } = await sharedPostgres();
+const { onDatabase } = await sharedPostgres();
 
 /** Sends requests through the layer of the metrics. */
 function watched(
@@ -81,34 +79,33 @@ test("/metrics tells the size of SQLite's log, next to the file a link leads to"
   assert.equal(await size(), "0");
 });
 
-it("/metrics tells of connections to PostgreSQL, and of the reads that wait", async (t) => {
-  const url = await emptyDatabase();
-  const service = await openStandalone(t, {
-    DATABASE_URL: `${url}?connection_limit=1`,
-    METRICS: "on",
-  });
-  const end = (which: string) =>
-    `select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and ${which}`;
-  const idle = { connections: 1, waiting: 0, reads: 0, lost: 0 };
-  /** Waits until it tells this: connections are given back after the answer. */
-  const tells = (expected: typeof idle) =>
-    until(JSON.stringify(expected), async () => {
-      const { text } = await ask(service, "GET", "/metrics");
-      const value = (name: string) =>
-        Number(RegExp(`^petstore_${name} (\\d+)$`, "m").exec(text)?.[1]);
-      const told = {
-        connections: value("postgres_connections"),
-        waiting: value("postgres_waiting"),
-        reads: value("reads_waiting"),
-        lost: value("postgres_lost_total"),
-      };
-      return isDeepStrictEqual(told, expected);
+onDatabase(
+  "/metrics tells of connections to PostgreSQL, and of the reads that wait",
+  async ({ t, url, sql, connect }) => {
+    const service = await openStandalone(t, {
+      DATABASE_URL: `${url}?connection_limit=1`,
+      METRICS: "on",
     });
-  await tells(idle);
-  const other = new Client({ connectionString: url });
-  await other.connect();
-  try {
+    const end = (which: string) =>
+      `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and ${which}`;
+    const idle = { connections: 1, waiting: 0, reads: 0, lost: 0 };
+    /** Waits until it tells this: connections are given back after the answer. */
+    const tells = (expected: typeof idle) =>
+      until(JSON.stringify(expected), async () => {
+        const { text } = await ask(service, "GET", "/metrics");
+        const value = (name: string) =>
+          Number(RegExp(`^petstore_${name} (\\d+)$`, "m").exec(text)?.[1]);
+        const told = {
+          connections: value("postgres_connections"),
+          waiting: value("postgres_waiting"),
+          reads: value("reads_waiting"),
+          lost: value("postgres_lost_total"),
+        };
+        return isDeepStrictEqual(told, expected);
+      });
+    await tells(idle);
+    const other = await connect();
     await other.query("begin; lock table pets");
     const reads = Promise.all(
       ["/v1/pets/1", "/v1/pets"].map((path) => ask(service, "GET", path)),
@@ -116,7 +113,7 @@ it("/metrics tells of connections to PostgreSQL, and of the reads that wait", as
     // One has the connection.
     await tells({ connections: 1, waiting: 1, reads: 2, lost: 0 });
     await until("the read with the connection is ended", async () => {
-      const ended = await runSql(url, end("wait_event_type = 'Lock'"));
+      const ended = await sql(end("wait_event_type = 'Lock'"));
       return ended.length > 0;
     });
     // It is read on another one.
@@ -124,14 +121,13 @@ it("/metrics tells of connections to PostgreSQL, and of the reads that wait", as
     await other.query("commit");
     assert.deepEqual((await reads).map(({ status }) => status), [404, 200]);
     await tells({ ...idle, lost: 1 });
-  } finally {
     await other.end();
-  }
-  await runSql(url, end("pid <> pg_backend_pid()"));
-  await tells({ ...idle, connections: 0, lost: 2 });
-  assert.equal((await ask(service, "GET", "/v1/pets")).status, 200);
-  await tells({ ...idle, lost: 2 });
-});
+    await sql(end("pid <> pg_backend_pid()"));
+    await tells({ ...idle, connections: 0, lost: 2 });
+    assert.equal((await ask(service, "GET", "/v1/pets")).status, 200);
+    await tells({ ...idle, lost: 2 });
+  },
+);
 
 test("/metrics tells the memory, processor time, start and version of the process", async () => {
   const read = async (name: string) => {

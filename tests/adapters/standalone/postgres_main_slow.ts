@@ -3,12 +3,11 @@ import { test } from "node:test";
 import { postgresStorage } from "../../../adapters/storage/postgres/mod.ts";
 import type { Cluster } from "../../support/postgres/cluster.ts";
 import {
-  missingStandby,
   onCluster,
   startCopy,
   startStandby,
 } from "../../support/postgres/test_cluster.ts";
-import { commandLine, RUNTIME, skipping } from "../../support/runtime.ts";
+import { commandLine, RUNTIME } from "../../support/runtime.ts";
 import { until } from "../../support/time.ts";
 import { atEnd } from "../../support/at_end.ts";
 import { ask } from "../../contract/ask.ts";
@@ -104,7 +103,7 @@ onCluster()(
   },
 );
 
-onCluster({ skip: skipping(await missingStandby()) })(
+onCluster()(
   "a server on a read replica starts, answers reads, and refuses creates",
   async ({ t, cluster: primary }) => {
     const { pathname } = new URL(await primary.newDatabase());

@@ -268,15 +268,14 @@ function* checkAnswer(
       "A page is in order, with all that was asked for and no more";
     yield contradiction(promise, operation);
   }
-  if (operation.kind === "get" && operation.seen) {
-    if (operation.seen.id !== operation.id) {
-      yield contradiction("A pet has the id that was asked for", operation);
-    }
+  const { kind } = operation;
+  if (kind === "get" && (operation.seen ?? operation).id !== operation.id) {
+    yield contradiction("A pet has the id that was asked for", operation);
   }
-  if (operation.kind === "create" && operation.seen) {
-    if (operation.seen.body !== operation.body) {
-      yield contradiction("A 201 has the pet that was sent", operation);
-    }
+  if (
+    kind === "create" && (operation.seen ?? operation).body !== operation.body
+  ) {
+    yield contradiction("A 201 has the pet that was sent", operation);
   }
   for (const { body } of petsOf(operation)) {
     const senders = attempts.get(body) ?? [];
@@ -386,18 +385,13 @@ function checkPage(
   isSure: boolean,
 ): { readonly missing: Shown | undefined; readonly next: Shown | undefined } {
   const list = visible.get(page.status ?? "") ?? [];
-  const last = page.pets.at(-1)?.id ?? page.after;
   const ids = new Set(page.pets.map(({ id }) => id));
-  let missing: Shown | undefined;
-  let index = indexAfter(list, page.after);
-  for (; index < list.length; index++) {
-    const shown = list[index];
-    if (shown === undefined || shown.seen.id > last) break;
-    const isMissing = !ids.has(shown.seen.id) &&
-      (isSure || shown.by.end < page.start);
-    if (isMissing) missing ??= shown;
-  }
-  return { missing, next: list[index] };
+  const end = indexAfter(list, page.pets.at(-1)?.id ?? page.after);
+  const missing = list.slice(indexAfter(list, page.after), end)
+    .find(({ seen, by }) =>
+      !ids.has(seen.id) && (isSure || by.end < page.start)
+    );
+  return { missing, next: list[end] };
 }
 
 /** Compares each upper bound with the greatest lower bound before it. */

@@ -5,29 +5,20 @@
 
 import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
+import type { TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
 import type { Cluster } from "../../support/postgres/cluster.ts";
 import { signal } from "../../support/postgres/processes.ts";
-import type { Runtime } from "../../support/runtime.ts";
-import { FIXED_KEY, type Recorder, type Target } from "./recorder.ts";
-import { launch } from "../../support/process.ts";
-import {
-  mainCommand,
-  type RunningServer,
-  untilListening,
-} from "../../support/standalone.ts";
+import type { Recorder, Target } from "./recorder.ts";
+import { type ServerOptions, startMain } from "../../support/standalone.ts";
 import { until } from "../../support/time.ts";
 
-/** A program that can be killed and started again: a pet store, PostgreSQL, a pooler. */
-export interface Mortal {
+/** A program that can be ended or frozen, and started again: a pet store, or PostgreSQL. */
+interface Victim {
   start(): Promise<void>;
   /** Ends it with SIGKILL. */
   kill(): Promise<void>;
-}
-
-/** One that can also be ended in order, and frozen: not a pooler. */
-export interface Victim extends Mortal {
   /** Shuts it down in order. */
   stop(): Promise<void>;
   /** Freezes it: connections stay open, and nothing is answered. */
@@ -42,8 +33,11 @@ export type Fault = (recorder: Recorder) => Promise<unknown>;
 const TERMINATE = `select pg_terminate_backend(pid) from pg_stat_activity
   where application_name = 'petstore'`;
 
-/** Kills programs, and restarts them. */
-export const kill = (...victims: readonly Mortal[]): Fault => async () => {
+/** Kills programs, also poolers, and restarts them. */
+export const kill = (
+  ...victims: readonly Pick<Victim, "start" | "kill">[]
+): Fault =>
+async () => {
   await Promise.all(victims.map((victim) => victim.kill()));
   await Promise.all(victims.map((victim) => victim.start()));
 };
@@ -120,39 +114,25 @@ export interface PetServer extends Target, Victim {
   readiness(): Promise<number>;
 }
 
-/** Options of {@linkcode startServer}. */
-export interface ServerOptions {
-  /** The folder they run in. */
-  readonly cwd: string;
-  /** Environment variables beside those of this process. */
-  readonly env: Readonly<Record<string, string>>;
-  /** `main.ts` of a mutant. Default: the product. */
-  readonly main?: string;
-  /** Default: that of the tests. */
-  readonly runtime?: Runtime;
-  /** Its database only takes reads. */
-  readonly isReplica?: boolean;
-}
-
-/** Starts a server. */
+/** Starts a server, which is killed after the test. */
 export async function startServer(
-  name: string,
-  { cwd, env, main, runtime, isReplica = false }: ServerOptions,
+  t: TestContext,
+  { name, isReplica = false, ...options }: ServerOptions & {
+    readonly name: string;
+    /** Its database only takes reads. */
+    readonly isReplica?: boolean;
+  },
 ): Promise<PetServer> {
-  const all = { PETSTORE_API_KEYS: FIXED_KEY, ...env };
-  let running: RunningServer;
-  async function start(): Promise<void> {
-    const command = mainCommand(["start", "--port", "0"], runtime, main);
-    running = await untilListening(launch(command, { cwd, env: all }));
-  }
-  await start();
+  let running = await startMain(t, options);
   return {
     name,
     isReplica,
     get origin() {
       return running.origin;
     },
-    start,
+    async start() {
+      running = await startMain(t, options);
+    },
     async stop() {
       const code = await running.end();
       // Only one that ran until now, and stops because it is told to, ends with 0.

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import process from "node:process";
 import type { TestContext } from "node:test";
-import { assertConsistent, type Operation } from "./checker.ts";
+import { assertConsistent } from "./checker.ts";
 import { isAdded, Recorder } from "./recorder.ts";
 import type { Topology } from "./topologies.ts";
 import { randomFrom } from "../../contract/values.ts";
@@ -12,21 +12,18 @@ import { newFolder } from "../../support/temporary_directory.ts";
 /** The number of pets that are added between two faults. */
 const ENOUGH = 50;
 
-/** Settings of {@linkcode runHistory}. */
-export interface HistoryOptions {
-  /** The names of the faults, which come one after the other. Default: all. */
-  readonly faults?: readonly string[];
-  /** They come again and again for so many ms. Default: once. */
-  readonly duration?: number;
-  /** `main.ts` of a mutant. */
-  readonly main?: string;
-}
-
 /** Runs pet stores and breaks them; throws if their answers contradict each other. */
 export async function runHistory(
   t: TestContext,
   topology: Topology,
-  { faults: chosen, duration = 0, main }: HistoryOptions = {},
+  { faults: chosen, duration = 0, main }: {
+    /** The names of the faults, which come one after the other. Default: all. */
+    readonly faults?: readonly string[];
+    /** They come again and again for so many ms. Default: once. */
+    readonly duration?: number;
+    /** `main.ts` of a mutant. */
+    readonly main?: string;
+  } = {},
 ): Promise<void> {
   const seed = Number(process.env.LAWS_SEED ?? Date.now() % 2 ** 31);
   const options = { cwd: newFolder(t), ...main !== undefined && { main } };
@@ -64,21 +61,9 @@ export async function runHistory(
   console.log(
     `${topology.name}: ${recorder.history.length} operations, ` +
       `${recoveries.length} faults, no contradictions; ` +
-      `pets are added again after ${recoveries} ms; ` +
-      `none is added for at most ${longestGaps(recorder.history)} ms`,
+      `pets are added again after ${recoveries} ms`,
   );
   const slowest = recorder.longest;
   assert.ok(slowest < longest, `an answer took ${slowest} ms`);
   await Promise.all(servers.map((server) => server.stop()));
-}
-
-/** The longest times between two pets that are added, at any server and at each, in ms. */
-function longestGaps(history: readonly Operation[]): string {
-  const added = history.filter(isAdded);
-  const servers = Map.groupBy(added, ({ server }) => server);
-  return [["any", added] as const, ...servers].map(([name, creates]) => {
-    const ends = creates.map(({ end }) => end).sort((a, b) => a - b);
-    const gaps = ends.map((end, i) => end - (ends[i - 1] ?? end));
-    return `${name} ${Math.round(Math.max(...gaps))}`;
-  }).join(", ");
 }

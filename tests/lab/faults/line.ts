@@ -1,6 +1,8 @@
 /** A TCP address for a test: what is behind it can change, be far away, or be cut off. */
 
 import { connect, createServer, type Socket } from "node:net";
+import type { TestContext } from "node:test";
+import { atEnd } from "../../support/at_end.ts";
 import { portOf } from "../../support/process.ts";
 
 /** An address on 127.0.0.1. */
@@ -24,8 +26,9 @@ export interface Line {
   close(): Promise<void>;
 }
 
-/** Opens an address that leads to a port, by default of 127.0.0.1. */
+/** Opens an address that leads to a port, by default of 127.0.0.1; it is closed after the test. */
 export async function openLine(
+  t: TestContext,
   port: number,
   host = "127.0.0.1",
 ): Promise<Line> {
@@ -67,6 +70,13 @@ export async function openLine(
     sockets.forEach((socket) => socket.destroy());
   }
 
+  async function close(): Promise<void> {
+    const closed = new Promise((resolve) => listener.close(resolve));
+    end();
+    await closed;
+  }
+
+  atEnd(t, close);
   return {
     port: await portOf(listener),
     leadTo(other) {
@@ -79,10 +89,6 @@ export async function openLine(
       isCut = false;
       generation++;
     },
-    async close() {
-      const closed = new Promise((resolve) => listener.close(resolve));
-      end();
-      await closed;
-    },
+    close,
   };
 }

@@ -101,7 +101,7 @@ export const PATRONI: Topology = {
     async (recorder) => {
       const former = await cluster.leader();
       await breakIt(former);
-      await recorder.record("failover", async () => {
+      await recorder.failover(async () => {
         await cluster.untilPromoted(former);
         const promoted = performance.now();
         const also = meanwhile?.(recorder);
@@ -187,10 +187,7 @@ interface Member {
 async function startPatroni(t: TestContext) {
   const binaries = await requireBinaries();
   const { give } = serverAccount();
-  const { path: folder, remove } = guardedFolder(
-    "*/pid */data/postmaster.pid",
-    "QUIT",
-  );
+  const { path: folder, remove } = guardedFolder();
   atEnd(t, remove);
 
   /** Makes a program with a folder of its own, where `words` is its command line. */
@@ -201,8 +198,7 @@ async function startPatroni(t: TestContext) {
     const path = join(folder, name);
     mkdirSync(path);
     give(path);
-    const command = words(path);
-    return daemon(path, () => command);
+    return daemon(path, words(path));
   }
 
   function node(name: string, host: string, api: string, file: string): Member {

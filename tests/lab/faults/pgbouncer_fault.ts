@@ -14,9 +14,8 @@ import { FAST, startCluster } from "../../support/postgres/cluster.ts";
 import {
   missingPgBouncer,
   NO_CLUSTER,
-  ON_CLUSTER,
+  onCluster,
   startPgBouncer,
-  withCluster,
 } from "../../support/postgres/test_cluster.ts";
 import { runSql } from "../../support/postgres/sql.ts";
 import { skipping } from "../../support/runtime.ts";
@@ -59,10 +58,9 @@ storageContract({
   newPlace,
 });
 
-test(
+onCluster({ skip })(
   "prepared statements that fail behind PgBouncer say which setting is missing",
-  { ...ON_CLUSTER, skip },
-  withCluster(async (cluster, t) => {
+  async ({ t, cluster }) => {
     const pgbouncer = await startPgBouncer(cluster, {
       ...SETTINGS,
       ignore_startup_parameters: "lock_timeout,options,statement_timeout",
@@ -88,5 +86,5 @@ test(
       String(fault.reason),
       /add pgbouncer=true .*prepared statement "petstore /,
     );
-  }),
+  },
 );

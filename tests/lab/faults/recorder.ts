@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import type { IssuedKeys } from "../../../core/keys/issued_keys.ts";
+import { PET_STATUSES, type PetStatus } from "../../../core/pets/pet.ts";
 import { until } from "../../support/time.ts";
 import type { Create, KeyUse, Operation, Page, Seen } from "./checker.ts";
 
@@ -14,8 +15,11 @@ export interface Target {
   readonly isReplica?: boolean;
 }
 
+/** The API keys of the servers' database. */
+export type Keys = Pick<IssuedKeys, "issue" | "revoke">;
+
 /** The API key that every server takes. */
-export const FIXED_KEY = "secret";
+const FIXED_KEY = "secret";
 
 /** The number of clients of each kind. */
 const CLIENTS = { writers: 8, repeaters: 12, readers: 6, keyUsers: 2 };
@@ -27,7 +31,6 @@ const PAUSE = 20;
 const BREATH = 5;
 /** A revoked key is used for so many ms after it should be refused. */
 const AFTERMATH = 1600;
-const STATUSES = ["available", "pending", "sold"] as const;
 
 interface Answer {
   readonly start: number;
@@ -51,7 +54,7 @@ export class Recorder {
   longest = 0;
   readonly #targets: readonly Target[];
   readonly #writable: readonly Target[];
-  readonly #keys: IssuedKeys;
+  readonly #keys: Keys;
   readonly #random: (below: number) => number;
   readonly #bodies = new Map<string, string>();
   readonly #clients: readonly Promise<void>[];
@@ -62,10 +65,10 @@ export class Recorder {
   #isOver = false;
   #failure: unknown;
 
-  /** Begins. `keys` are those of the servers' database; `random` gives an integer from 0. */
+  /** Begins. `random` gives an integer from 0. */
   constructor(
     targets: readonly Target[],
-    keys: IssuedKeys,
+    keys: Keys,
     random: (below: number) => number,
   ) {
     this.#targets = targets;
@@ -82,18 +85,14 @@ export class Recorder {
     ];
   }
 
-  /** Runs a failover, and adds it to the history. */
-  async record(
-    kind: "failover",
-    work: () => Promise<void>,
-    isSplit = false,
-  ): Promise<void> {
-    const [server, start] = ["all", performance.now()];
+  /** Adds what runs as a failover to the history. */
+  async failover(work: () => Promise<void>, isSplit = false): Promise<void> {
+    const start = performance.now();
     try {
       await work();
     } finally {
-      const end = performance.now();
-      this.history.push({ kind, isSplit, server, start, end });
+      const times = { server: "all", start, end: performance.now() };
+      this.history.push({ kind: "failover", isSplit, ...times });
     }
   }
 
@@ -177,15 +176,12 @@ export class Recorder {
     const body = this.#newBody();
     const key = `key-${this.#names}`;
     const untilAnswered = async (body: string): Promise<void> => {
-      let outcome: Create["outcome"];
-      do {
+      while (this.#failure === undefined) {
         while (this.#quiet === "all") await pause(PAUSE);
-        outcome = (await this.#create(body, key)).outcome;
-        if (outcome === "unknown" || outcome === "refused") await pause(PAUSE);
-      } while (
-        (outcome === "unknown" || outcome === "refused") &&
-        this.#failure === undefined
-      );
+        const { outcome } = await this.#create(body, key);
+        if (outcome !== "unknown" && outcome !== "refused") return;
+        await pause(PAUSE);
+      }
     };
     const racers = [1, 1, 1, 3][this.#random(4)];
     const rival = this.#random(10) === 0 ? [this.#newBody()] : [];
@@ -206,7 +202,7 @@ export class Recorder {
       if (which === 0) answer = await this.#get(target, below(4));
       else if (which === 1) answer = await this.#get(target, below(1000));
       else if (which < 4) {
-        const status = [undefined, ...STATUSES][this.#random(6)];
+        const status = [undefined, ...PET_STATUSES][this.#random(6)];
         const limit = 1 + this.#random(20);
         answer = await this.#page(target, below(40), limit, status);
       } else {
@@ -299,7 +295,7 @@ export class Recorder {
     target: Target,
     after: number,
     limit: number,
-    status?: typeof STATUSES[number],
+    status?: PetStatus,
   ): Promise<Page | undefined> {
     const filter = status === undefined ? "" : `&status=${status}`;
     const query = `?limit=${limit}&after=${after}${filter}`;
@@ -368,7 +364,7 @@ export class Recorder {
 
   #newBody(): string {
     const categoryId = ++this.#names;
-    const status = STATUSES[this.#random(3)];
+    const status = PET_STATUSES[this.#random(3)];
     return this.#keep(
       JSON.stringify({ name: `Rex ${categoryId}`, categoryId, status }),
     );

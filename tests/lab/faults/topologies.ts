@@ -1,27 +1,25 @@
 /** Pet stores that share a database, and the faults that they must survive. */
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { postgresStorage } from "../../../adapters/storage/postgres/mod.ts";
 import { sqliteStorage } from "../../../adapters/storage/sqlite/mod.ts";
-import type { ApiKeyStorage } from "../../../core/keys/api_key_storage.ts";
-import { type IssuedKeys, issuedKeys } from "../../../core/keys/issued_keys.ts";
+import { issuedKeys } from "../../../core/keys/issued_keys.ts";
 import { atEnd } from "../../support/at_end.ts";
 import { type Cluster, startCluster } from "../../support/postgres/cluster.ts";
 import {
   missingPgBouncer,
-  missingStandby,
   NO_CLUSTER,
   type Standby,
   startPgBouncer,
   startStandby,
 } from "../../support/postgres/test_cluster.ts";
-import { type Runtime, skipping } from "../../support/runtime.ts";
+import { missing, type Runtime, skipping } from "../../support/runtime.ts";
 import { compileFailingDisk } from "../../support/small_disk.ts";
+import type { ServerOptions } from "../../support/standalone.ts";
 import {
   atOnce,
   crash,
@@ -30,24 +28,29 @@ import {
   kill,
   type PetServer,
   restart,
-  type ServerOptions,
   startServer,
   takeConnections,
   terminate,
   whileThere,
 } from "./faults.ts";
 import type { Operation } from "./checker.ts";
-import { type Line, openLine } from "./line.ts";
+import { openLine } from "./line.ts";
+import type { Keys } from "./recorder.ts";
 
 /** Pet stores under way. */
 export interface Place {
   readonly servers: readonly PetServer[];
   /** Issues and revokes keys in their database. */
-  readonly keys: IssuedKeys;
+  readonly keys: Keys;
   /** By what is broken. */
   readonly faults: Readonly<Record<string, Fault>>;
   /** The longest that any answer may take, in ms. */
   readonly longest: number;
+}
+
+/** The folder of the servers, and `main.ts` of a mutant. */
+interface PlaceOptions extends Pick<ServerOptions, "main"> {
+  readonly cwd: string;
 }
 
 /** Pet stores that can be started. */
@@ -55,8 +58,7 @@ export interface Topology {
   readonly name: string;
   /** Why they cannot be started here. */
   readonly skip: string | false;
-  /** @param options `main` and the folder. */
-  start(t: TestContext, options: Omit<ServerOptions, "env">): Promise<Place>;
+  start(t: TestContext, options: PlaceOptions): Promise<Place>;
 }
 
 /** The time that a busy machine may add, in ms. */
@@ -71,10 +73,7 @@ const SLOW_COMMITS = { commit_delay: "3000", commit_siblings: "0" };
 
 const sqlite: Topology = {
   name: "3 servers on SQLite",
-  skip: skipping(
-    spawnSync("cc", ["--version"]).status !== 0 &&
-      "there is no C compiler to fill the disk with",
-  ),
+  skip: missing("cc", "a C compiler makes the full disk"),
   async start(t, options) {
     const path = join(options.cwd, "petstore.db");
     const trigger = (name: string): string => join(options.cwd, name);
@@ -85,9 +84,11 @@ const sqlite: Topology = {
       FULL_FOR_SHM: trigger("full for shm"),
       FULL_LOG: trigger("full log"),
     };
-    const servers = await startServers(t, options, [{ env }, { env }, { env }]);
-    const [a, b, c] = servers;
-    assert.ok(a && b && c);
+    const start = (name: string) => startServer(t, { name, ...options, env });
+    const a = await start("server 1");
+    const b = await start("server 2");
+    const c = await start("server 3");
+    const servers = [a, b, c];
     const fullForShm = (then: Fault): Fault => async (recorder) => {
       // As long as somebody reads an old state, the log grows, and its index with it.
       const reader = new DatabaseSync(path, { readOnly: true });
@@ -100,7 +101,7 @@ const sqlite: Topology = {
     };
     return {
       servers,
-      keys: issuedKeys(sqliteKeys(path)),
+      keys: sqliteKeys(path),
       longest: 5000 + 2000 + SLACK,
       faults: {
         "a server killed": kill(a),
@@ -145,8 +146,8 @@ const postgres: Topology = {
     atEnd(t, cluster.close);
     const url = `${await cluster.newDatabase()}?connection_limit=4`;
     const place = await onPostgres(t, options, [url, url, url]);
-    const [a, b] = place.servers;
-    assert.ok(a && b);
+    const [a, b, c] = place.servers;
+    assert.ok(a && b && c);
     return {
       ...place,
       longest: longest(1),
@@ -157,9 +158,10 @@ const postgres: Topology = {
         "all connections terminated": terminate(cluster),
         "all connections taken": takeConnections(url, 1000),
         "PostgreSQL and a server killed": atOnce(kill(cluster), kill(a)),
-        "PostgreSQL frozen and a server killed": atOnce(
+        "PostgreSQL frozen, a server killed and another restarted": atOnce(
           freeze(cluster, HANG),
           kill(b),
+          restart(c),
           async () => {
             // Its probe ends before the freeze does: after 3 s without a connection, or 5 s without an answer.
             await pause(HANG / 16);
@@ -173,7 +175,7 @@ const postgres: Topology = {
 
 const standby: Topology = {
   name: "3 servers on PostgreSQL with a synchronous standby, and a replica",
-  skip: skipping(await missingStandby()),
+  skip: NO_CLUSTER,
   async start(t, options) {
     const pair = await startPair(t);
     const { pathname } = new URL(await pair.primary.newDatabase());
@@ -194,18 +196,13 @@ const standby: Topology = {
           "kill",
           kill(b),
         ),
-        "standby gone": async (recorder) => {
+        "primary cut off, standby promoted": failOver(pair, "cut off"),
+        "standby gone and primary killed": async (recorder) => {
           await pair.standby.stop();
           await recorder.until(isUncertain);
           for (const { isReplica, readiness } of place.servers) {
             if (!isReplica) assert.equal(await readiness(), 200);
           }
-          await pair.standby.start();
-        },
-        "primary cut off, standby promoted": failOver(pair, "cut off"),
-        "standby gone and primary killed": async (recorder) => {
-          await pair.standby.stop();
-          await recorder.until(isUncertain);
           await kill(pair.primary)(recorder);
           await pause(500);
           await pair.standby.start();
@@ -220,7 +217,7 @@ const standby: Topology = {
               await pause(500);
             }
           });
-          await recorder.record("failover", async () => {
+          await recorder.failover(async () => {
             await pair.primary.kill();
             await pair.standby.start();
             await pair.failOver("kill");
@@ -233,40 +230,11 @@ const standby: Topology = {
   },
 };
 
-const standbys: Topology = {
-  name:
-    "2 servers on PostgreSQL with two standbys, of which a commit needs one",
-  skip: standby.skip,
-  async start(t, options) {
-    const pair = await startPair(t, { isSpared: true });
-    const { pathname } = new URL(await pair.primary.newDatabase());
-    const url = `postgres://postgres@${pair.addresses}${pathname}`;
-    const withoutOne = (standby: () => Cluster): Fault => async (recorder) => {
-      const gone = standby();
-      await gone.stop();
-      await recorder.more(100);
-      await gone.start();
-    };
-    return {
-      ...await onPostgres(t, options, [url, url]),
-      longest: longest(2),
-      faults: {
-        "the standby gone": withoutOne(() => pair.standby),
-        "the spare one gone": withoutOne(() => pair.spare ?? pair.standby),
-        "primary killed, the standby that has more promoted": failOver(
-          pair,
-          "kill",
-        ),
-      },
-    };
-  },
-};
-
-/** A standby takes over; once pets are added there, it has standbys too. */
+/** The standby takes over; once pets are added there, it has a standby too. */
 const failOver =
   (pair: Pair, how: "kill" | "cut off", meanwhile?: Fault): Fault =>
   async (recorder) => {
-    await recorder.record("failover", () => pair.failOver(how));
+    await recorder.failover(() => pair.failOver(how));
     await meanwhile?.(recorder);
     await recorder.more(20);
     await pair.repair();
@@ -314,30 +282,13 @@ export const TOPOLOGIES = {
   sqlite,
   postgres,
   standby,
-  standbys,
   pgbouncer,
 } as const;
-
-/** Starts a server for each environment. */
-async function startServers(
-  t: TestContext,
-  options: Omit<ServerOptions, "env">,
-  environments: readonly Omit<ServerOptions, "cwd" | "main">[],
-): Promise<readonly PetServer[]> {
-  const servers: PetServer[] = [];
-  // Those that have ended are not there to be killed.
-  atEnd(t, () => Promise.allSettled(servers.map((server) => server.kill())));
-  for (const [index, each] of environments.entries()) {
-    const name = each.isReplica ? "replica" : `server ${index + 1}`;
-    servers.push(await startServer(name, { ...options, ...each }));
-  }
-  return servers;
-}
 
 /** Starts a server for each URL, on these runtimes, and perhaps one for that of a standby. */
 export async function onPostgres(
   t: TestContext,
-  options: Omit<ServerOptions, "env">,
+  options: PlaceOptions,
   urls: readonly string[],
   { replica, runtimes = [] }: {
     readonly replica?: string;
@@ -346,35 +297,37 @@ export async function onPostgres(
 ): Promise<Pick<Place, "servers" | "keys">> {
   const storage = await postgresStorage(urls[0] ?? "");
   atEnd(t, storage.close);
-  const toServer = (DATABASE_URL: string, index: number) => {
-    const runtime = runtimes[index];
-    return {
-      env: { DATABASE_URL, REQUEST_LOG: "off" },
-      ...runtime !== undefined && { runtime },
-      isReplica: DATABASE_URL === replica,
-    };
-  };
+  const servers: PetServer[] = [];
   const all = replica === undefined ? urls : [...urls, replica];
-  const servers = await startServers(t, options, all.map(toServer));
+  for (const [index, url] of all.entries()) {
+    const isReplica = url === replica;
+    const runtime = runtimes[index];
+    servers.push(
+      await startServer(t, {
+        name: isReplica ? "replica" : `server ${index + 1}`,
+        isReplica,
+        ...options,
+        env: { DATABASE_URL: url, REQUEST_LOG: "off" },
+        ...runtime !== undefined && { runtime },
+      }),
+    );
+  }
   return { servers, keys: issuedKeys(storage.apiKeys) };
 }
 
 /** Opens the file for each change: it is in use by nobody once all servers are killed. */
-function sqliteKeys(path: string): ApiKeyStorage {
-  async function use<T>(work: (keys: ApiKeyStorage) => Promise<T>): Promise<T> {
+function sqliteKeys(path: string): Keys {
+  async function use<T>(work: (keys: Keys) => Promise<T>): Promise<T> {
     const storage = await sqliteStorage(path);
     try {
-      return await work(storage.apiKeys);
+      return await work(issuedKeys(storage.apiKeys));
     } finally {
       await storage.close();
     }
   }
   return {
-    insert: (record) => use((keys) => keys.insert(record)),
-    insertFirst: (record) => use((keys) => keys.insertFirst(record)),
-    isActive: (digest) => use((keys) => keys.isActive(digest)),
-    list: () => use((keys) => keys.list()),
-    revoke: (id, time) => use((keys) => keys.revoke(id, time)),
+    issue: (name) => use((keys) => keys.issue(name)),
+    revoke: (id) => use((keys) => keys.revoke(id)),
   };
 }
 
@@ -386,34 +339,29 @@ const DISTANCE = 60;
 
 type Pair = Awaited<ReturnType<typeof startPair>>;
 
-/** Starts a primary and its standby, which change places, and perhaps a spare one. */
-async function startPair(t: TestContext, { isSpared = false } = {}) {
-  async function open(port: number): Promise<Line> {
-    const line = await openLine(port);
-    atEnd(t, line.close);
-    return line;
-  }
+/** Starts a primary and its standby, which change places. */
+async function startPair(t: TestContext) {
   let primary = await startCluster();
   atEnd(t, primary.close);
   let former: Cluster | undefined;
-  let standby = await follow(isSpared ? 5 * DISTANCE : DISTANCE);
-  let spare = isSpared ? await follow(DISTANCE) : undefined;
+  let standby = await follow();
   // By turns the address of the primary and of the standby.
-  const [one, other] = [await open(primary.port), await open(standby.port)];
+  const one = await openLine(t, primary.port);
+  const other = await openLine(t, standby.port);
   const moving = {
-    primary: await open(primary.port),
-    standby: await open(standby.port),
+    primary: await openLine(t, primary.port),
+    standby: await openLine(t, standby.port),
   };
   let [ofPrimary, ofStandby] = [one, other];
 
   /** A standby of the primary, at some distance of it. */
-  async function follow(distance: number): Promise<Standby> {
-    const line = await open(primary.port);
+  async function follow(): Promise<Standby> {
+    const line = await openLine(t, primary.port);
     const url = new URL(primary.url("postgres"));
     url.port = String(line.port);
     const standby = await startStandby({ ...primary, url: () => url.href });
     atEnd(t, standby.close);
-    line.delay(distance);
+    line.delay(DISTANCE);
     return standby;
   }
 
@@ -424,10 +372,6 @@ async function startPair(t: TestContext, { isSpared = false } = {}) {
     get standby() {
       return standby;
     },
-    /** A second standby, which is nearer: a commit waits for one of them. */
-    get spare() {
-      return spare;
-    },
     /** The addresses of both servers, whichever is the primary: `HOST:PORT,HOST:PORT`. */
     addresses: `127.0.0.1:${one.port},127.0.0.1:${other.port}`,
     /** An address that leads to the primary, and one that leads to the standby; both move. */
@@ -436,18 +380,10 @@ async function startPair(t: TestContext, { isSpared = false } = {}) {
       standby: `127.0.0.1:${moving.standby.port}`,
     },
 
-    /**
-     * Kills the primary, or cuts it off, and promotes the standby, which may have been stopped; with a
-     * spare one, the one that has more.
-     */
+    /** Kills the primary, or cuts it off, and promotes the standby, which may have been stopped. */
     async failOver(how: "kill" | "cut off"): Promise<void> {
       if (how === "kill") await primary.kill();
       else ofPrimary.cutOff();
-      if (spare && await received(spare) > await received(standby)) {
-        [standby, spare] = [spare, standby];
-        ofStandby.leadTo(standby.port);
-        moving.standby.leadTo(standby.port);
-      }
       await standby.promote();
       moving.primary.leadTo(standby.port);
       former = primary;
@@ -455,23 +391,15 @@ async function startPair(t: TestContext, { isSpared = false } = {}) {
       [ofPrimary, ofStandby] = [ofStandby, ofPrimary];
     },
 
-    /** Puts standbys of the new primary in the place of the former ones, and waits for them. */
+    /** Puts a standby of the new primary in the place of the former one, and waits for it. */
     async repair(): Promise<void> {
       // Comes back as it was, if it was cut off.
       ofStandby.heal();
-      for (const each of [former, spare]) void each?.close();
-      standby = await follow(isSpared ? 5 * DISTANCE : DISTANCE);
-      if (isSpared) spare = await follow(DISTANCE);
+      // Before the new one is stopped: a server that has not moved yet must not find it alone.
+      await former?.close();
+      standby = await follow();
       ofStandby.leadTo(standby.port);
       moving.standby.leadTo(standby.port);
     },
   };
-}
-
-/** How much a standby has received of its primary, in bytes. */
-async function received(standby: Standby): Promise<number> {
-  const [row] = await standby.query(
-    "select pg_wal_lsn_diff(pg_last_wal_receive_lsn(), '0/0')::float8 as lsn",
-  );
-  return Number(row?.lsn);
 }

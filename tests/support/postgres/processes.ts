@@ -51,7 +51,7 @@ export async function killTree(pid: number): Promise<void> {
   await until("no process is left", () => !all.some(isAlive));
 }
 
-/** Sends a signal to a process, unless it is gone. */
+/** Sends a signal to a process, or to the group `-pid`, unless it is gone. */
 export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
@@ -112,8 +112,8 @@ export interface Daemon {
 /** A program whose folder has its `log`, and its process id in `pid`. */
 export function daemon(
   folder: string,
-  command: () => readonly string[],
-  isReady: (pid: number) => boolean | Promise<boolean> = () => true,
+  command: readonly string[],
+  isReady: () => boolean | Promise<boolean> = () => true,
 ): Daemon {
   let running = 0;
   const path = join(folder, "log");
@@ -124,7 +124,7 @@ export function daemon(
     },
     log,
     async start() {
-      const [program = "", ...args] = [...serverAccount().prefix, ...command()];
+      const [program = "", ...args] = [...serverAccount().prefix, ...command];
       const output = openSync(path, "a");
       const child = spawn(program, args, {
         // The account may not be able to enter the folder of the tests.
@@ -142,7 +142,7 @@ export function daemon(
       running = pid;
       writeFileSync(join(folder, "pid"), `${pid}`);
       await until(`what writes ${path} is ready`, () => {
-        if (isAlive(pid)) return isReady(pid);
+        if (isAlive(pid)) return isReady();
         throw new Error(`It does not start:\n${log()}`);
       });
     },
@@ -179,20 +179,17 @@ export function serverAccount(): Account {
  * Makes a folder for servers, of their account; `remove` ends the servers, and removes the folder.
  * A separate process, `guard.sh`, does this: with a handler in this process, a SIGKILL or the
  * deadline of a test runner would leave them running.
- *
- * @param pidFiles the names of the files in the folder with their process ids, as patterns of the shell.
- * @param signal the one that ends them at once, without SIG.
  */
-export function guardedFolder(
-  pidFiles: string,
-  signal: "QUIT" | "TERM",
-): { readonly path: string; readonly remove: () => Promise<void> } {
+export function guardedFolder(): {
+  readonly path: string;
+  readonly remove: () => Promise<void>;
+} {
   const path = mkdtempSync(join(tmpdir(), "petstore-postgres-"));
   serverAccount().give(path);
   const script = pathOf("tests/support/postgres/guard.sh");
   const guard = spawn(
     "sh",
-    [script, path, pidFiles, signal],
+    [script, path],
     // In its own session, so that Ctrl-C in a terminal does not reach it.
     { stdio: ["pipe", "ignore", "ignore"], detached: true },
   );

@@ -1,12 +1,7 @@
 /** Databases for the tests that do not need their own server. */
 
 import process from "node:process";
-import {
-  after,
-  type test,
-  type TestContext,
-  type TestOptions,
-} from "node:test";
+import { after, type TestContext, type TestOptions } from "node:test";
 import type { Client } from "pg";
 import {
   type PetDatabase,
@@ -17,13 +12,7 @@ import { atEnd } from "../at_end.ts";
 import { skipping, testUnless } from "../runtime.ts";
 import { findBinaries } from "./binaries.ts";
 import { type Cluster, FAST, startCluster } from "./cluster.ts";
-import {
-  connect,
-  createDatabase,
-  dropDatabase,
-  type Row,
-  runSql,
-} from "./sql.ts";
+import { connect, createDatabase, type Row, runSql } from "./sql.ts";
 
 /** A server that the tests of a file share. */
 export interface SharedPostgres {
@@ -34,8 +23,6 @@ export interface SharedPostgres {
    * opened in it before. It is removed when the tests of the file are over.
    */
   readonly emptyDatabase: () => Promise<string>;
-  /** `test` of `node:test`, or `test.skip`. */
-  readonly it: typeof test.skip;
   /** Registers a test on that database, or skips it. */
   readonly onDatabase: (
     title: string,
@@ -70,7 +57,10 @@ export async function sharedPostgres(): Promise<SharedPostgres> {
   let cluster: Promise<Cluster> | undefined;
   let one: Promise<string> | undefined;
   after(async () => {
-    if (server && one) await dropDatabase(await one, server);
+    if (server && one) {
+      const name = new URL(await one).pathname.slice(1);
+      await runSql(server, `drop database ${name} with (force)`);
+    }
     await (await cluster)?.close();
   });
 
@@ -107,5 +97,5 @@ export async function sharedPostgres(): Promise<SharedPostgres> {
       });
     });
 
-  return { skip, emptyDatabase, it: testUnless(skip), onDatabase };
+  return { skip, emptyDatabase, onDatabase };
 }

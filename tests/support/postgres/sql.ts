@@ -8,11 +8,10 @@ import { atEnd } from "../at_end.ts";
 /** A row, by names of columns. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Connects, within 10 s, runs one statement, and disconnects. */
+/** Connects, within 10 s, runs one statement or several, and disconnects. */
 export async function runSql(
   url: string,
   sql: string,
-  values: readonly unknown[] = [],
 ): Promise<readonly Row[]> {
   const client = new Client({
     connectionString: url,
@@ -22,10 +21,7 @@ export async function runSql(
   client.on("error", () => {});
   try {
     await client.connect();
-    // Without values, several statements in one text are allowed.
-    const { rows } = values.length === 0
-      ? await client.query(sql)
-      : await client.query(sql, [...values]);
+    const { rows } = await client.query(sql);
     return rows ?? [];
   } finally {
     await client.end();
@@ -51,10 +47,4 @@ export async function createDatabase(server: string): Promise<string> {
   const url = new URL(server);
   url.pathname = name;
   return url.href;
-}
-
-/** Removes a database that {@linkcode createDatabase} made, even if somebody is connected to it. */
-export async function dropDatabase(url: string, server: string): Promise<void> {
-  const name = new URL(url).pathname.slice(1);
-  await runSql(server, `drop database if exists ${name} with (force)`);
 }

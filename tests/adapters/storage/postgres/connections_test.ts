@@ -9,7 +9,6 @@ import { clientsOf } from "../../../../adapters/storage/postgres/client.ts";
 import { postgresStorage } from "../../../../adapters/storage/postgres/mod.ts";
 import { petId } from "../../../../core/pets/pet.ts";
 import type { StorageError } from "../../../../core/pets/pet_storage.ts";
-import { atEnd } from "../../../support/at_end.ts";
 import { freePort } from "../../../support/process.ts";
 import { listenOn } from "../../../support/server.ts";
 import { openLine } from "../../../lab/faults/line.ts";
@@ -26,8 +25,7 @@ const { onDatabase: it } = await sharedPostgres();
 async function detour({ t, url: direct }: Database) {
   const url = new URL(direct);
   const server = { host: url.hostname, port: Number(url.port || 5432) };
-  const line = await openLine(server.port, server.host);
-  atEnd(t, () => line.close());
+  const line = await openLine(t, server.port, server.host);
   url.host = `127.0.0.1:${line.port}`;
   return { line, server, url };
 }

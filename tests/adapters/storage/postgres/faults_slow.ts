@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { after, test, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "pg";
@@ -11,11 +12,11 @@ import { petId } from "../../../../core/pets/pet.ts";
 import { StorageError } from "../../../../core/pets/pet_storage.ts";
 import { atEnd } from "../../../support/at_end.ts";
 import {
+  changeSetting,
   type Cluster,
-  enableTls,
-  missingTls,
   startCluster,
 } from "../../../support/postgres/cluster.ts";
+import { serverAccount } from "../../../support/postgres/processes.ts";
 import { connect, runSql } from "../../../support/postgres/sql.ts";
 import {
   forgetStandby,
@@ -23,7 +24,8 @@ import {
   NO_CLUSTER,
   onCluster,
 } from "../../../support/postgres/test_cluster.ts";
-import { skipping } from "../../../support/runtime.ts";
+import { runWell } from "../../../support/process.ts";
+import { missing } from "../../../support/runtime.ts";
 import { key, newPet, REX } from "../../../support/pets.ts";
 import { awaitedLater, until } from "../../../support/time.ts";
 
@@ -36,21 +38,21 @@ const TIMES: PostgresStorageOptions = {
 const PASSWORD = "sesame:/@%";
 
 onCluster({
-  skip: skipping(await missingTls()),
+  skip: missing("openssl"),
   password: PASSWORD,
   settings: { listen_addresses: "127.0.0.1,127.0.0.2" },
 })(
   "postgresStorage encrypts, and checks the server, as its address says",
   async ({ t, cluster }) => {
-    const authority = await enableTls(cluster);
+    const certificate = await enableTls(cluster);
     const url = await cluster.newDatabase();
     const cases = [
       ["", false],
       ["sslmode=disable", false],
       ["sslmode=require", true],
-      [`sslmode=require&sslrootcert=${authority}`, true],
-      [`sslmode=verify-ca&sslrootcert=${authority}`, true],
-      [`sslmode=verify-full&sslrootcert=${authority}`, true],
+      [`sslmode=require&sslrootcert=${certificate}`, true],
+      [`sslmode=verify-ca&sslrootcert=${certificate}`, true],
+      [`sslmode=verify-full&sslrootcert=${certificate}`, true],
       ["sslmode=require&channel_binding=require", true],
     ] as const;
     for (const [parameters, isEncrypted] of cases) {
@@ -67,19 +69,39 @@ onCluster({
       const isAlone = async () => (await cluster.backends()).length === 0;
       await until("no connection is open", isAlone);
     }
-    // This machine does not know its authority.
+    // This machine does not know the certificate.
     await assertRefused(`${url}?sslmode=verify-full`, /certificate|issuer/i);
     // An address of the same server that is not in the certificate.
     const alias = url.replace("127.0.0.1", "127.0.0.2");
-    const trusting = `sslrootcert=${authority}`;
-    const byAuthority = `${alias}?sslmode=verify-ca&${trusting}`;
-    await (await open(t, byAuthority)).ping();
+    const trusting = `sslrootcert=${certificate}`;
+    await (await open(t, `${alias}?sslmode=verify-ca&${trusting}`)).ping();
     await assertRefused(
       `${alias}?sslmode=verify-full&${trusting}`,
       /altnames|NotValidForName/,
     );
   },
 );
+
+/**
+ * Makes a server accept TLS connections as well as plain ones, as `localhost` and as 127.0.0.1.
+ *
+ * @returns the path of its certificate, which it signed itself; it goes with the server's folder.
+ */
+async function enableTls(cluster: Cluster): Promise<string> {
+  const certificate = join(cluster.folder, "server.crt");
+  const key = join(cluster.folder, "server.key");
+  const command =
+    "openssl req -x509 -days 2 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes" +
+    " -subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1" +
+    // Deno trusts no server with the certificate of an authority.
+    ` -addext basicConstraints=critical,CA:FALSE -keyout ${key} -out ${certificate}`;
+  await runWell(command.split(" "));
+  serverAccount().give(key);
+  await changeSetting(cluster, "ssl_cert_file", certificate);
+  await changeSetting(cluster, "ssl_key_file", key);
+  await changeSetting(cluster, "ssl", "on");
+  return certificate;
+}
 
 let shared: Promise<Cluster> | undefined;
 after(async () => await (await shared)?.close());
@@ -327,9 +349,10 @@ it("answers in time if its connections, or a lock, are taken", async ({ t, clust
   const storage = await open(t, `${url}?${parameters}`, patience);
   const locker = await lockPets(t, url);
   const creating = awaitedLater(storage.create(REX));
-  const isActive = async () =>
-    (await cluster.backends("INSERT INTO pets")).length > 0;
-  await until("it is created", isActive);
+  await untilDone(
+    cluster,
+    "from pg_stat_activity where wait_event_type = 'Lock'",
+  );
   const since = performance.now();
   // No other server is tried, because it would not help.
   await assertFault(

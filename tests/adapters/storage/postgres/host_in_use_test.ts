@@ -19,10 +19,9 @@ import { connect } from "../../../support/postgres/sql.ts";
 import { listenOn } from "../../../support/server.ts";
 import {
   loseStandby,
-  ON_CLUSTER,
+  onCluster,
   type Standby,
   startCopy,
-  withCluster,
 } from "../../../support/postgres/test_cluster.ts";
 import { newPet, REX } from "../../../support/pets.ts";
 import { awaitedLater, until } from "../../../support/time.ts";
@@ -174,31 +173,27 @@ interface Two {
 
 /** Registers a test with two servers, which have a pet named Rex. */
 function testTwo(title: string, work: (two: Two) => Promise<void>): void {
-  test(
-    title,
-    ON_CLUSTER,
-    withCluster(async (old, t) => {
-      await (await postgresStorage(old.url("postgres"))).close();
-      await old.query(
-        "insert into pets (name, category_id, status) values ('Rex', 1, 0)",
-      );
-      const standby = await startCopy(old);
-      const hosts = [old, standby].map(({ port }) => `127.0.0.1:${port}`);
-      atEnd(t, () => standby.close());
-      const moves: string[] = [];
-      await work({
-        ...{ t, old, standby, moves },
-        async open() {
-          const storage = await postgresStorage(
-            `postgres://postgres@${hosts}/postgres`,
-            { queryTimeout: 2000, onMove: (message) => moves.push(message) },
-          );
-          atEnd(t, () => storage.close());
-          return storage;
-        },
-      });
-    }),
-  );
+  onCluster()(title, async ({ t, cluster: old }) => {
+    await (await postgresStorage(old.url("postgres"))).close();
+    await old.query(
+      "insert into pets (name, category_id, status) values ('Rex', 1, 0)",
+    );
+    const standby = await startCopy(old);
+    const hosts = [old, standby].map(({ port }) => `127.0.0.1:${port}`);
+    atEnd(t, () => standby.close());
+    const moves: string[] = [];
+    await work({
+      ...{ t, old, standby, moves },
+      async open() {
+        const storage = await postgresStorage(
+          `postgres://postgres@${hosts}/postgres`,
+          { queryTimeout: 2000, onMove: (message) => moves.push(message) },
+        );
+        atEnd(t, () => storage.close());
+        return storage;
+      },
+    });
+  });
 }
 
 /** Locks a table, as an operator may, and returns what unlocks it. */

@@ -3,15 +3,13 @@ import { postgresStorage } from "../../../../adapters/storage/postgres/mod.ts";
 import { StorageError } from "../../../../core/pets/pet_storage.ts";
 import { atEnd } from "../../../support/at_end.ts";
 import {
-  missingStandby,
   onCluster,
   startStandby,
 } from "../../../support/postgres/test_cluster.ts";
-import { skipping } from "../../../support/runtime.ts";
 import { key, REX } from "../../../support/pets.ts";
 import { until } from "../../../support/time.ts";
 
-const it = onCluster({ skip: skipping(await missingStandby()) });
+const it = onCluster();
 const TIMES = { connectTimeout: 1000, queryTimeout: 2000 };
 const WAITS = "from pg_stat_activity where wait_event = 'SyncRep'";
 
