@@ -1,6 +1,5 @@
-/** Clients that send nothing, or a few bytes at a time, and one with a forged address. */
+/** Clients that send nothing, or a few bytes at a time. */
 
-import { get } from "node:http";
 import { Wire } from "../../contract/wire.ts";
 import { until } from "../../support/time.ts";
 
@@ -31,21 +30,4 @@ export async function drip(
   const statuses = [...wire.received.matchAll(/HTTP\/1\.1 (\d{3})/g)]
     .map(([, status]) => Number(status));
   return isClosed ? { statuses, seconds } : { statuses };
-}
-
-/**
- * Sends `GET /v1/pets` with a forged `X-Forwarded-For` from an address of this machine; returns the
- * status.
- */
-export function listFrom(localAddress: string, port: number): Promise<number> {
-  const headers = {
-    "authorization": "Bearer secret",
-    "x-forwarded-for": "6.6.6.6",
-  };
-  const options = { port, localAddress, headers, agent: false };
-  return new Promise((resolve, reject) => {
-    get({ path: "/v1/pets", host: "127.0.0.1", ...options }, (response) => {
-      response.resume().on("end", () => resolve(response.statusCode ?? 0));
-    }).on("error", reject);
-  });
 }

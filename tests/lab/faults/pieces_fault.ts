@@ -2,18 +2,19 @@
 import assert from "node:assert/strict";
 import { connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
-import type { TestContext } from "node:test";
 import { median } from "../bench/figures.ts";
-import { assertNoLeak, memoryAtRest, untilAtRest, WATCHED } from "./use.ts";
-import { type RunningServer, testsOn } from "../../support/standalone.ts";
+import {
+  assertNoLeak,
+  memoryAtRest,
+  timeOfRequest,
+  untilAtRest,
+  WATCHED,
+} from "./use.ts";
+import { testsOn } from "../../support/standalone.ts";
 import { findRuntimes } from "../../support/runtime.ts";
 import { REX_JSON } from "../../support/pets.ts";
-import {
-  openWire,
-  rawRequest,
-  statusOf,
-  WITH_KEY,
-} from "../../support/wire.ts";
+import { turns } from "../../support/time.ts";
+import { rawRequest, statusOf, WITH_KEY } from "../../support/wire.ts";
 
 /** The head of a create whose body has this field. */
 const headOf = (field: string): string =>
@@ -26,8 +27,6 @@ const BLANK_CHUNKS = "1\r\n \r\n".repeat(PIECES);
 const MOST_REQUESTS = 5000;
 /** The most memory that the server may have at rest after them, in proportion to before. */
 const MOST_MEMORY = 3.5;
-/** By as many the time of one is measured. */
-const MEASURED = 2000;
 
 /** Sends a body of so many bytes, each in a piece of its own, and returns the status of the answer. */
 type Send = (port: number, body: string) => Promise<number>;
@@ -52,7 +51,7 @@ async function sendWrites(port: number, body: string): Promise<number> {
   await written(socket, headOf(`Content-Length: ${body.length}`));
   for (let i = 0; i < body.length && answer === ""; i++) {
     await written(socket, body.charAt(i));
-    if (i % 16 === 0) await nextTurn(); // this process asks for /livez meanwhile
+    if (i % 16 === 0) await turns(1); // this process reads the answer meanwhile
   }
   await answered;
   socket.destroy();
@@ -87,25 +86,6 @@ function written(
   return new Promise((resolve) => stream.write(text, resolve));
 }
 
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
-/** The processor time of a request, in ms. */
-async function timeOfRequest(
-  t: TestContext,
-  server: RunningServer,
-): Promise<number> {
-  const wire = await openWire(t, server);
-  const before = server.processorTime();
-  for (let i = 0; i < MEASURED; i++) {
-    wire.write(rawRequest("GET /livez"));
-    assert.equal((await wire.answer()).status, 200);
-  }
-  wire.close();
-  return (server.processorTime() - before) / MEASURED;
-}
-
 for (const runtime of findRuntimes()) {
   const { name } = runtime;
   const it = testsOn(runtime, { env: WATCHED });
@@ -118,9 +98,9 @@ for (const runtime of findRuntimes()) {
   for (const [how, send] of ways) {
     it(
       `${PIECES} ${how} of one byte cost little, and a few dozen are a body`,
-      async (server, t) => {
+      async (server) => {
         assert.equal(await send(server.port, REX_JSON), 201);
-        const request = await timeOfRequest(t, server);
+        const request = await timeOfRequest(server);
         const before = await memoryAtRest(server, runtime);
         const times: number[] = [];
         const readings = await assertNoLeak(async () => {

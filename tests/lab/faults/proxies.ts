@@ -1,12 +1,13 @@
 /** Two servers behind a proxy, which end in turn, and clients that use them meanwhile. */
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { get } from "node:http";
 import type { TestContext } from "node:test";
 import { freePort } from "../../support/process.ts";
 import { type RunningServer, startMain } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 import { awaitedLater, until } from "../../support/time.ts";
-import { listFrom } from "./clients.ts";
 
 /** Starts two servers that share a file. */
 export async function twoServers(
@@ -49,6 +50,25 @@ export async function twoServers(
       );
     },
   };
+}
+
+/**
+ * Sends `GET /v1/pets` with a forged `X-Forwarded-For` from an address of this machine; returns the
+ * status.
+ */
+async function listFrom(
+  localAddress: string,
+  port: number,
+): Promise<number> {
+  const headers = {
+    "authorization": "Bearer secret",
+    "x-forwarded-for": "6.6.6.6",
+  };
+  const where = { host: "127.0.0.1", port, path: "/v1/pets" };
+  const sent = get({ ...where, localAddress, headers, agent: false });
+  const [response] = await once(sent, "response");
+  response.resume();
+  return response.statusCode;
 }
 
 /** Does each of these again and again, until its end. */
