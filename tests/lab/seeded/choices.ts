@@ -1,12 +1,24 @@
 /** Choices that the interface leaves open, and the mistakes that each hides. */
 
-import { type Changes, each, refusing, takes, token } from "./mistakes.ts";
+import assert from "node:assert/strict";
+import type { OpenService } from "../../contract/ask.ts";
+import {
+  type Changes,
+  each,
+  filteredLate,
+  MISTAKES,
+  refusing,
+  round,
+  takes,
+  token,
+} from "./mistakes.ts";
 import {
   type At,
   type Change,
   type Pet,
   refusal,
   STATUSES,
+  storeWith,
   type Told,
 } from "./switchable_store.ts";
 
@@ -39,7 +51,6 @@ const sortedBy = (by: (pet: Pet) => string): Change => ({
   ordered: (pets) => pets.toSorted((a, b) => by(a) < by(b) ? -1 : 1),
 });
 
-const round = (id: bigint): bigint => BigInt(Number(id));
 const dice = (sides: number): number => Math.floor(Math.random() * sides);
 
 /** Gives each pet a random id with these bits. */
@@ -112,10 +123,7 @@ export const CHOICES: Changes = {
   },
   "pages have 7 pets": { limit: (limit) => Math.min(limit, 7) },
   "a page is filtered after it is cut": {
-    page: (_page, { ordered, start, limit, query }) =>
-      ordered.slice(start, start + limit).filter(({ status }) =>
-        status === (query.get("status") ?? status)
-      ),
+    ...filteredLate,
     filtered: (_pets, { ordered }) => ordered,
   },
   "the store has 30 pets": { size: () => 30 },
@@ -242,6 +250,12 @@ export const CHANCES: Changes = {
   },
   "answers take a while": { pauses: () => [0, dice(3)] },
 };
+
+/** A store with these mistakes and choices. */
+export function storeOf(...names: readonly string[]): OpenService {
+  const all = { ...MISTAKES, ...CHOICES, ...CHANCES };
+  return storeWith(names.map((name) => all[name] ?? assert.fail(name)));
+}
 
 /** The mistakes that cannot be seen if a store takes a choice: docs/judge.md says why. */
 export const HIDDEN: Readonly<Record<string, RegExp>> = {

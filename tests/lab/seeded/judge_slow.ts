@@ -12,19 +12,10 @@ import {
   temporaryFiles,
 } from "../../support/temporary_directory.ts";
 import { INTERFACE_CLAUSES } from "../../contract/interface_contract.ts";
-import { CHANCES, CHOICES, HIDDEN } from "./choices.ts";
-import {
-  judge,
-  judgeClause,
-  type Report,
-  type Verdict,
-} from "../../judge/judge.ts";
-import { CLAUSES, MISTAKES } from "./mistakes.ts";
-import {
-  type Change,
-  KEY as SEEDED_KEY,
-  storeWith,
-} from "./switchable_store.ts";
+import { CHANCES, CHOICES, HIDDEN, storeOf } from "./choices.ts";
+import { judge, judgeClause, type Report } from "../../judge/judge.ts";
+import { CLAUSES } from "./mistakes.ts";
+import { KEY as SEEDED_KEY } from "./switchable_store.ts";
 import {
   commandLine,
   findRuntimes,
@@ -131,8 +122,6 @@ test("the judge exits with 1 only if more fails than in the baseline", async (t)
   const [accepted, none] = ["accepted.txt", "none.txt"].map((name) =>
     join(folder, name)
   ) as [string, string];
-  const storeOf = (...mistakes: string[]) =>
-    storeWith(mistakes.map((name) => MISTAKES[name] ?? assert.fail(name)));
   const trimming = "names are trimmed";
   let store = storeOf(trimming);
   const server = Deno.serve(
@@ -186,18 +175,18 @@ test("the judge refuses what it cannot judge, in a sentence", async () => {
 });
 
 test("the judge blames no choice that a store makes", async () => {
-  for (const [choice, change] of Object.entries({ ...CHOICES, ...CHANCES })) {
-    assert.deepEqual(await failing(change), [], choice);
+  const choices = Object.keys({ ...CHOICES, ...CHANCES });
+  for (const choice of choices) {
+    assert.deepEqual(await failing(choice), [], choice);
   }
-  assert.ok(Object.keys({ ...CHOICES, ...CHANCES }).length >= 60);
+  assert.ok(choices.length >= 60);
 });
 
 test("the judge blames each mistake by its clause, whatever choice the store makes", async () => {
   for (const [mistake, sentence] of Object.entries(CLAUSES)) {
     const clause = INTERFACE_CLAUSES[sentence] ?? assert.fail(sentence);
-    for (const [choice, change] of Object.entries(CHOICES)) {
-      const service = storeWith([change, MISTAKES[mistake] ?? {}]);
-      const { outcome } = await judgeClause(clause, service);
+    for (const choice of Object.keys(CHOICES)) {
+      const { outcome } = await judgeClause(clause, storeOf(choice, mistake));
       const isHidden = HIDDEN[choice]?.test(mistake) ?? false;
       assert.equal(outcome !== "fails", isHidden, `${mistake}, ${choice}`);
     }
@@ -210,18 +199,14 @@ test("each clause blames its mistake after all other clauses, and without links"
   for (const [mistake, sentence] of Object.entries(CLAUSES)) {
     if (judged.has(sentence) || HIDDEN[linkless]?.test(mistake)) continue;
     judged.add(sentence);
-    const changes = [CHOICES[linkless] ?? {}, MISTAKES[mistake] ?? {}];
-    const verdicts = await failing(...changes);
-    const sentences = verdicts.map((verdict) => verdict.sentence);
+    const sentences = await failing(linkless, mistake);
     assert.ok(sentences.includes(sentence), mistake);
   }
 });
 
-/** The clauses of the interface that fail on a store. */
-async function failing(
-  ...changes: readonly Change[]
-): Promise<readonly Verdict[]> {
-  const service = storeWith(changes);
-  const { clauses } = await judge(service, { isInterfaceOnly: true });
-  return clauses.filter(({ outcome }) => outcome === "fails");
+/** The clauses of the interface that fail on a store with these mistakes and choices. */
+async function failing(...names: readonly string[]): Promise<string[]> {
+  const { clauses } = await judge(storeOf(...names), { isInterfaceOnly: true });
+  return clauses.filter(({ outcome }) => outcome === "fails")
+    .map(({ sentence }) => sentence);
 }
