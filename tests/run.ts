@@ -2,14 +2,14 @@
  * Runs tests with what they share: one PostgreSQL server, one seed for all properties, and one list
  * of what is missing and how many tests were skipped because of it. `deno.json` has the tasks.
  *
- *     deno run -A tests/run.ts test | laws | fuzz | all | bun | node | long [--runs N] [--seed N] [PATH…]
+ *     deno run -A tests/run.ts test | laws | all | node | long | mutants [--runs N] [--seed N] [PATH…]
  *
  * - `test`: all `*_test.ts`, the examples in comments, and the adapters of Node and Bun on these.
  * - `laws`: the properties alone.
- * - `fuzz`: the laws of requests, a million in all.
  * - `all`: what takes longer, `*_slow.ts` and `*_fault.ts`; `test` on Bun and on Node; and 20 mutants.
- * - `bun`, `node`: `test` there.
- * - `long`: `*_long.ts`, `*_fault.ts` on Bun and on Node, 20,000 runs of each property, and `mutants.ts`.
+ * - `node`: `test` there.
+ * - `long`: `*_long.ts`, `*_fault.ts` on Bun and on Node, 20,000 runs of each property, and `mutants`.
+ * - `mutants`: `lab/mutants.ts`, which says what else it takes.
  *
  * `--runs` applies to every property; without it, each has its usual number. If no test ends for
  * some minutes, the hanging one is named and ended. If `EXPECTED_SKIPS` is set, a skipped test is a
@@ -77,7 +77,6 @@ const KINDS: Readonly<Record<string, (paths: readonly string[]) => Steps>> = {
   laws: (paths) => [
     [[...PARALLEL, ...(paths.length > 0 ? paths : ["tests/laws"])]],
   ],
-  fuzz: () => [[[...PARALLEL, ...REQUESTS]]],
   all: () =>
     inTurn(
       [...PARALLEL, ...files("tests/**/*_slow.ts").filter(isForAll)],
@@ -87,7 +86,6 @@ const KINDS: Readonly<Record<string, (paths: readonly string[]) => Steps>> = {
       ON_NODE,
       [...MUTANTS, "--near", "--count", "20"],
     ),
-  bun: () => [[ON_BUN]],
   node: () => [[ON_NODE]],
   long: () =>
     inTurn(
@@ -100,6 +98,7 @@ const KINDS: Readonly<Record<string, (paths: readonly string[]) => Steps>> = {
       [...PARALLEL, "tests/laws"],
       MUTANTS,
     ),
+  mutants: (rest) => [[[...MUTANTS, ...rest]]],
 };
 
 /** As the README says. */
@@ -109,22 +108,9 @@ const DURATION =
 /** The sources with examples in comments, and the tests. */
 const FOLDERS = ["mod.ts", "core", "adapters", "tests"];
 
-/** The laws of requests: four properties. */
-const REQUESTS = [
-  "tests/laws/openapi_test.ts",
-  "tests/laws/any_request_test.ts",
-];
-
-/** The number of runs of a property, if it is not its usual one. */
-const RUNS: Readonly<Record<string, string>> = {
-  fuzz: "250000",
-  long: "20000",
-};
-
 /** If no test ends for this many minutes, one hangs. Otherwise tests may take any time. */
 const PATIENCE: Readonly<Record<string, number>> = {
   test: 3,
-  bun: 3,
   node: 3,
   all: 25, // clients are generated, with their packages
 };
@@ -142,7 +128,7 @@ async function main(args: readonly string[]): Promise<boolean> {
   const rest = [...args];
   const kind = rest.shift() ?? "";
   const given = take("--runs", rest);
-  const runs = given ?? RUNS[kind];
+  const runs = given ?? (kind === "long" ? "20000" : undefined);
   const seed = take("--seed", rest) ?? `${Math.floor(Math.random() * 2 ** 31)}`;
   const steps = KINDS[kind]?.(rest);
   if (steps === undefined) throw new RangeError(`No such kind: ${kind}`);

@@ -3,7 +3,7 @@
  * nearest first, then all tests; and prints what nothing noticed. With `--near` it runs no more than the
  * test of the same name. Fails if too few were noticed.
  *
- *     deno run -A --config tests/deno.json tests/lab/mutants.ts [--near] [--count N] [--seed N] [PATH…]
+ *     deno run -A tests/run.ts mutants [--near] [--count N] [--seed N] [PATH…]
  */
 
 import { spawn } from "node:child_process";
@@ -22,8 +22,7 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { COVERED, type Mutation, mutationsOf } from "./mutations.ts";
-import { findBinaries } from "../support/postgres/binaries.ts";
-import { FAST, startCluster } from "../support/postgres/cluster.ts";
+import { signal } from "../support/postgres/processes.ts";
 import { readText, ROOT } from "../support/repository.ts";
 
 interface Mutant extends Mutation {
@@ -46,9 +45,6 @@ const ENV: Record<string, string> = {
   LAWS_RUNS: "300",
   DENO_JOBS: "4",
 };
-
-/** Of the PostgreSQL server that all tests share. */
-const SETTINGS = { ...FAST, max_connections: "400" };
 
 /** Commands that run tests; each ends at the first failure, if its runtime can. */
 const ALL = "deno run -A tests/run.ts test";
@@ -78,10 +74,6 @@ const TESTS: readonly (readonly [sources: RegExp, ...commands: string[]])[] = [
   [
     /^adapters\/storage\/(?:[^/]+$|memory\/)/,
     `${ON_DENO} tests/adapters/storage/memory tests/laws`,
-  ],
-  [
-    /transfer\.ts$/,
-    `${ON_DENO} tests/adapters/standalone/copy_records_test.ts`,
   ],
   [/^core\//, `${ON_DENO} tests/core`, `${ON_DENO} tests/laws`],
   [
@@ -142,13 +134,7 @@ function passes(
     detached: true, // so that what the tests started ends with them
     env: { ...process.env, ...ENV },
   });
-  const end = (): void => {
-    try {
-      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
-    } catch {
-      // all have ended
-    }
-  };
+  const end = () => child.pid && signal(-child.pid, "SIGKILL");
   const timer = setTimeout(end, limit);
   return new Promise((resolve, reject) => {
     child.once("error", reject); // such as Node that is not on PATH
@@ -206,10 +192,9 @@ const { values, positionals } = parseArgs({
   options: {
     near: { type: "boolean", default: false },
     count: { type: "string", default: "150" },
-    seed: { type: "string", default: `${Date.now() % 2 ** 31}` },
   },
 });
-const seed = Number(values.seed);
+const seed = Number(process.env.LAWS_SEED);
 const paths = positionals.length > 0
   ? positionals
   : globSync(SOURCES, { cwd: ROOT }).sort()
@@ -225,13 +210,8 @@ const survivors: Mutant[] = [];
 const folder = mkdtempSync(join(tmpdir(), "petstore-mutants-"));
 chmodSync(folder, 0o755); // the account of PostgreSQL reads it
 const copies = ["a", "b"].map((name) => join(folder, name));
-const { missing } = await findBinaries();
-const cluster = missing === false
-  ? await startCluster({ settings: SETTINGS })
-  : undefined;
 try {
   ENV.TEST_SKIPPED = join(folder, "skipped");
-  if (cluster !== undefined) ENV.TEST_DATABASE_URL = cluster.url("postgres");
   const runs = await Promise.allSettled(copies.map(async (copy) => {
     const filter = (path: string): boolean => !/\/\.git$/.test(path);
     cpSync(ROOT, copy, { recursive: true, verbatimSymlinks: true, filter });
@@ -253,7 +233,6 @@ try {
     console.log(`Not noticed: ${show(mutant)}`);
   }
 } finally {
-  await cluster?.close();
   rmSync(folder, { recursive: true });
 }
 const noticed = chosen.length - survivors.length;

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { stripVTControlCharacters } from "node:util";
+import { signal } from "./postgres/processes.ts";
 import { ROOT } from "./repository.ts";
 import { findRuntime, type Runtime, skipping } from "./runtime.ts";
 
@@ -82,13 +83,7 @@ export async function passes(
   }
   const end = (): void => {
     child.kill("SIGINT"); // Deno then names the tests that have not ended, and Node 26 the files
-    setTimeout(() => {
-      try {
-        process.kill(-(child.pid ?? 0), "SIGKILL");
-      } catch {
-        // all have ended
-      }
-    }, 3000);
+    if (child.pid) setTimeout(signal, 3000, -child.pid, "SIGKILL");
   };
   const timer = setInterval(() => {
     if (performance.now() - heard < minutes * 60_000) return;
