@@ -19,75 +19,67 @@ import {
   type PetDatabase,
   sqliteStorage,
 } from "../../../adapters/storage/sqlite/mod.ts";
-import { checkNewPet } from "../../../core/pets/new_pet.ts";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
+import { newPet, REX } from "../pets.ts";
 
 let storage: PetDatabase | undefined;
 
-for await (const line of createInterface({ input: process.stdin })) {
-  const [command = "", ...args] = line.split(" ");
-  try {
-    await run(command, args);
-  } catch (error) {
-    answer(failure(error));
-  }
-}
-
-async function run(command: string, args: readonly string[]): Promise<void> {
-  const [first = "", second = ""] = args;
-  if (command === "open") {
-    const lockTimeout = second === "" ? {} : { lockTimeout: Number(second) };
-    storage = await sqliteStorage(first, lockTimeout);
-    answer("opened");
-  } else if (command === "open-many") {
-    await openMany(first, Number(second));
-    answer("opened");
-  } else if (command === "create") {
-    await create(Number(first), Number(second));
-    answer("done");
-  } else if (command === "issue") {
-    const key = { name: first, digest: first.padStart(64, "0") };
-    const record = { ...key, created: new Date() };
-    const issued = await storage?.apiKeys.insert(record);
-    answer(`issued ${issued?.id} ${first}`);
-  } else if (command === "revoke") {
-    const revoked = await storage?.apiKeys.revoke(Number(first), new Date());
-    answer(`revoked ${revoked?.id}`);
-  } else if (command === "ping") {
-    await storage?.ping();
-    answer("well");
-  } else if (command === "close") {
-    await storage?.close();
-    answer("closed");
-  } else {
-    throw new RangeError(`No such command: ${command}`);
-  }
-}
-
-async function openMany(path: string, count: number): Promise<void> {
-  await Promise.all(Array.from({ length: count }, async () => {
-    const storage = await sqliteStorage(path);
-    await storage.create(
-      checkNewPet({ name: "Rex", categoryId: 1n, status: "sold" }),
-    );
-    await storage.close();
-  }));
-}
-
-async function create(count: number, writers: number): Promise<void> {
-  let started = 0;
-  await Promise.all(Array.from({ length: writers }, async () => {
-    while (started < count) {
-      const name = `${process.pid}-${++started}`;
-      try {
-        const newPet = checkNewPet({ name, categoryId: 1n });
-        const pet = await storage?.create(newPet);
-        answer(`created ${pet?.id} ${pet?.name}`);
-      } catch (error) {
-        answer(failure(error));
+const COMMANDS: Readonly<
+  Record<string, (first: string, second?: string) => Promise<string>>
+> = {
+  async open(path, lockTimeout) {
+    const options = lockTimeout === undefined
+      ? {}
+      : { lockTimeout: Number(lockTimeout) };
+    storage = await sqliteStorage(path, options);
+    return "opened";
+  },
+  async "open-many"(path, count) {
+    await Promise.all(Array.from({ length: Number(count) }, async () => {
+      const storage = await sqliteStorage(path);
+      await storage.create(REX);
+      await storage.close();
+    }));
+    return "opened";
+  },
+  async create(count, writers) {
+    let started = 0;
+    await Promise.all(Array.from({ length: Number(writers) }, async () => {
+      while (started < Number(count)) {
+        const pet = newPet({ ...REX, name: `${process.pid}-${++started}` });
+        const created = storage?.create(pet);
+        answer(
+          await created?.then(
+            ({ id, name }) => `created ${id} ${name}`,
+            failure,
+          ),
+        );
       }
-    }
-  }));
+    }));
+    return "done";
+  },
+  async issue(name) {
+    const digest = name.padStart(64, "0");
+    const record = { name, digest, created: new Date() };
+    return `issued ${(await storage?.apiKeys.insert(record))?.id} ${name}`;
+  },
+  async revoke(id) {
+    const revoked = await storage?.apiKeys.revoke(Number(id), new Date());
+    return `revoked ${revoked?.id}`;
+  },
+  async ping() {
+    await storage?.ping();
+    return "well";
+  },
+  async close() {
+    await storage?.close();
+    return "closed";
+  },
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const [command = "", first = "", second] = line.split(" ");
+  answer(await COMMANDS[command]?.(first, second).catch(failure));
 }
 
 function failure(error: unknown): string {
@@ -96,6 +88,6 @@ function failure(error: unknown): string {
 }
 
 // On Linux a write to a pipe is done when this returns: what was answered is known outside.
-function answer(line: string): void {
+function answer(line: string | undefined): void {
   process.stdout.write(`${line}\n`);
 }
