@@ -78,8 +78,9 @@ for (const name of ["createHandler", "createClient"]) {
 }
 
 const NONE = undefined as never;
+const OTHER = (() => new Response()) as unknown as typeof handle;
 
-/** What is missing, and what the message says. */
+/** What is missing or another function, and what the message says. */
 const MISSING: readonly (readonly [string, () => unknown, RegExp])[] = [
   ["createHandler", () => createHandler(NONE), /storage, keys/],
   ["createClient", () => createClient(NONE as ClientOptions), /baseUrl, key/],
@@ -89,10 +90,14 @@ const MISSING: readonly (readonly [string, () => unknown, RegExp])[] = [
   ["serve on Deno", () => serveOnDeno(NONE), /createHandler/],
   ["serve on Bun", () => serveOnBun(NONE), /createHandler/],
   ["serve on Node", () => serveOnNode(NONE), /createHandler/],
+  ["toNodeListener", () => toNodeListener(OTHER), /before .* with srvx$/],
+  ["serve on Deno", () => serveOnDeno(OTHER), /functions to Deno\.serve$/],
+  ["serve on Bun", () => serveOnBun(OTHER), /functions to Bun\.serve$/],
+  ["serve on Node", () => serveOnNode(OTHER), /before .* with srvx$/],
 ];
 
 for (const [name, call, says] of MISSING) {
-  test(`${name} says what to pass if that is missing: ${call}`, async () => {
+  test(`${name} says what to pass if something else is: ${call}`, async () => {
     await assert.rejects(async () => await call(), (error) => {
       assert.ok(error instanceof TypeError);
       assert.match(error.message, RegExp(`${name.split(" ")[0]} takes `));

@@ -7,9 +7,8 @@ import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { ServeOptions, Server } from "../../../adapters/http/server.ts";
 import type { Answer, ReadBody, Service } from "../../../core/http/message.ts";
-import type { Wire } from "../../contract/wire.ts";
 import { atEnd } from "../../support/at_end.ts";
-import { openWire, rawRequest } from "../../support/wire.ts";
+import { rawRequest } from "../../support/wire.ts";
 
 /** The smallest request. */
 export const GET = rawRequest("GET /");
@@ -63,39 +62,8 @@ export async function watch<Options extends ServeOptions>(
   return { ...server, errors };
 }
 
-/** Opens what a test needs; `Handle` is what a server serves. */
-export interface Stage<Handle> {
-  readonly t: TestContext;
-  /** Serves a function. */
-  readonly listen: (
-    handle: Handle,
-    options?: ServeOptions,
-  ) => Promise<Watched>;
-  /** Serves a function, and connects to the server. */
-  readonly speak: (handle: Handle) => Promise<Wire>;
-}
-
-/** Makes the function that registers a test; it fails if it takes longer than 30 s. */
-export function staging<Handle>(
-  register: (
-    title: string,
-    check: (t: TestContext) => Promise<void>,
-  ) => unknown,
-  serve: (handle: Handle, options: ServeOptions) => Promise<Server>,
-): (title: string, check: (stage: Stage<Handle>) => Promise<void>) => void {
-  return (title, check) => {
-    register(title, (t) => {
-      const listen = (handle: Handle, options: ServeOptions = {}) =>
-        watch(t, (all) => serve(handle, all), options);
-      const speak = async (handle: Handle) =>
-        await openWire(t, await listen(handle));
-      return inTime(check({ t, listen, speak }));
-    });
-  };
-}
-
 /** Fails if something takes longer than 30 s, so that a test that hangs says so itself. */
-async function inTime(work: Promise<unknown>): Promise<void> {
+export async function inTime(work: Promise<unknown>): Promise<void> {
   const late = Promise.withResolvers<void>();
   const fail = () => late.reject(new Error("It takes longer than 30 s"));
   const timer = setTimeout(fail, 30_000);
@@ -104,16 +72,4 @@ async function inTime(work: Promise<unknown>): Promise<void> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Asserts that a server opens no tunnel. */
-export async function assertNoTunnel(wire: Wire): Promise<void> {
-  wire.write(rawRequest("CONNECT example.com:443"));
-  const { status, body } = await wire.answer("CONNECT");
-  assert.equal(status, 400);
-  assert.deepEqual(JSON.parse(body), {
-    code: "bad_request",
-    message: "Cannot open tunnel: this server is not a proxy",
-    status,
-  });
 }

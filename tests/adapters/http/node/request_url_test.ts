@@ -9,9 +9,10 @@ function isUrlHost(host: string): boolean {
   return isHost(host) && URL.canParse(`http://${host}`);
 }
 
-const urlHosts = "example.com EXAMPLE.com:8080 a a-1.b_c xn--caf-dma.com"
-  .split(" ").concat("127.0.0.1:8000", "[::1]:8000", "a:80", "a:", "%61");
-const otherHosts = ["", "a b/c", "x/v1/pets?", "x#", "u@x", "u:p@x", "a:99999"]
+const hosts = "example.com EXAMPLE.com:8080 a a-1.b_c xn--caf-dma.com"
+  .split(" ").concat("127.0.0.1:8000", "[::1]:8000", "a:80", "a:", "%61")
+  // Those that the service refuses.
+  .concat("", "a b/c", "x/v1/pets?", "x#", "u@x", "u:p@x", "a:99999")
   .concat("a:b", "a, b", "a\\b", "%2f", "1.2.3.999", "1.2.3.4.5", "[::")
   .concat("[::1]x", "é");
 
@@ -45,27 +46,21 @@ test("requestUrl refuses a target of no known form", () => {
 
 // Law: whatever the Host, the URL parses and ends in the target.
 test("requestUrl lets no Host alter the path", () => {
-  const plainHost = fc.oneof(
+  const host = fc.oneof(
     fc.domain(),
     fc.ipV4(),
-    fc.constantFrom(...urlHosts),
-  );
-  const host = fc.oneof(
-    fc.constantFrom(...otherHosts),
+    fc.constantFrom(...hosts),
     fc.string(),
     fc.string({ unit: fc.constantFrom(..."a0.-:[]x9_~") }),
-  );
+  ).filter(isUrlHost);
   const target = fc.oneof(
     fc.webPath(),
     fc.string({ unit: "binary-ascii" }),
     fc.string({ unit: fc.constantFrom(..."/.%2eE?#a\\") }),
   ).map((text) => `/${text}`);
   fc.assert(
-    fc.property(plainHost, host, target, (plain, any, target) => {
-      assert(isUrlHost(plain), plain);
-      const host = isUrlHost(any) ? any : plain;
-      const url = requestUrl("http", host, target);
-      assert(url !== undefined);
+    fc.property(host, target, (host, target) => {
+      const url = requestUrl("http", host, target) ?? assert.fail(host);
       const parsed = new URL(url);
       assert.equal(parsed.host, new URL(`http://${host}`).host);
       const alone = new URL(`http://localhost${target}`);

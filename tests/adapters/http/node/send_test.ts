@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
+import type { TestContext } from "node:test";
 import type { Service } from "../../../../mod.ts";
 import {
   answerOf,
@@ -15,18 +16,29 @@ import { GET, ok, saying } from "../stage.ts";
 import { until } from "../../../support/time.ts";
 import { rawRequest } from "../../../support/wire.ts";
 
+/** Sends a request that is the last of its connection; returns what comes, and what is reported. */
+async function untilClosed(t: TestContext, service: Service, request = GET) {
+  const { wire, errors, close } = await speak(t, service);
+  wire.write(request);
+  const rest = await wire.rest();
+  await close();
+  return { rest, reported: errors.splice(0) };
+}
+
 test("the status text is that of the status, even of a 500 in place of an answer", async (t) => {
   const texts = [
     [{}, "200 OK"],
     [{ "x-a": "\u0001" }, "500 Internal Server Error"],
   ] as const;
   for (const [headers, expected] of texts) {
-    const { wire, errors, close } = await speak(t, saying("a", { headers }));
-    wire.write("GET / HTTP/1.0\r\n\r\n");
-    const [line] = (await wire.rest()).split("\r\n");
-    assert.equal(line, `HTTP/1.1 ${expected}`);
-    await close();
-    assert.equal(errors.splice(0).length, expected === "200 OK" ? 0 : 1);
+    const service = saying("a", { headers });
+    const { rest, reported } = await untilClosed(
+      t,
+      service,
+      "GET / HTTP/1.0\r\n\r\n",
+    );
+    assert.equal(rest.split("\r\n")[0], `HTTP/1.1 ${expected}`);
+    assert.equal(reported.length, expected === "200 OK" ? 0 : 1);
   }
 });
 
@@ -77,60 +89,36 @@ for (const length of [1, 9]) {
   test(`a stream announced as ${length} bytes that has 4 breaks the connection off`, async (t) => {
     const headers = { "content-length": String(length) };
     const service = saying(streamOf("ab", "cd"), { headers });
-    const { wire, errors, close } = await speak(t, service);
-    wire.write(GET);
-    assert(!(await wire.rest()).includes("abcd"));
-    await close();
-    assert.equal(errors.splice(0).length, 1);
+    const { rest, reported } = await untilClosed(t, service);
+    assert(!rest.includes("abcd"));
+    assert.equal(reported.length, 1);
   });
 }
 
 test("a stream shorter than announced is reported, while its client is still sending", async (t) => {
   const headers = { "content-length": "9" };
-  const service = saying(streamOf("ab"), { headers });
-  const { wire, errors, close } = await speak(t, service);
-  wire.write(rawRequest("POST /", ["Transfer-Encoding: chunked"]));
-  assert(!(await wire.rest()).includes("HTTP/1.1 500"));
-  await close();
-  assert.equal(errors.length, 1);
-  assert.match(String(errors.splice(0)), /Content-Length/i);
-});
-
-test("a stream that fails later breaks the connection off, and is reported", async (t) => {
-  const error = new Error("secret");
-  const { promise, resolve: fail } = Promise.withResolvers<void>();
-  async function* chunks() {
-    yield* ["a", "b"];
-    await promise;
-    throw error;
-  }
-  const body = ReadableStream.from(chunks())
-    .pipeThrough(new TextEncoderStream());
-  const { wire, errors, close } = await speak(t, saying(body));
-  wire.write(GET);
-  await until("the head has come", () => wire.received !== "");
-  fail();
-  const rest = await wire.rest();
-  assert.match(rest, /^HTTP\/1\.1 200 /);
-  assert(!rest.includes("\r\n0\r\n"), "it must not look complete");
-  await close();
-  assert.deepEqual(errors.splice(0), [error]);
-});
-
-test("a stream that fails without a reason breaks the connection off, too", async (t) => {
-  const body = new ReadableStream({
-    start: (controller) => controller.enqueue(new Uint8Array(1)),
-    pull: (controller) => controller.error(),
-  });
-  const { wire, errors, close } = await speak(t, saying(body));
-  wire.write(GET);
-  assert(
-    !(await wire.rest()).includes("\r\n0\r\n"),
-    "it must not look complete",
+  const { rest, reported } = await untilClosed(
+    t,
+    saying(streamOf("ab"), { headers }),
+    rawRequest("POST /", ["Transfer-Encoding: chunked"]),
   );
-  await close();
-  assert.deepEqual(errors.splice(0), [undefined]);
+  assert(!rest.includes("HTTP/1.1 500"));
+  assert.equal(reported.length, 1);
+  assert.match(String(reported), /Content-Length/i);
 });
+
+for (const reason of [new Error("secret"), undefined]) {
+  test(`a stream that fails with ${reason} breaks the connection off, and is reported`, async (t) => {
+    const body = new ReadableStream({
+      start: (controller) => controller.enqueue(new Uint8Array(1)),
+      pull: (controller) => controller.error(reason),
+    });
+    const { rest, reported } = await untilClosed(t, saying(body));
+    assert.match(rest, /^HTTP\/1\.1 200 /);
+    assert(!rest.includes("\r\n0\r\n"), "it must not look complete");
+    assert.deepEqual(reported, [reason]);
+  });
+}
 
 test("a stream that is in use is answered with 500, also for HEAD", async (t) => {
   const { wire, errors, close } = await speak(t, async () => {

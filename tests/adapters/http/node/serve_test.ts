@@ -1,8 +1,7 @@
 /** What `serve` of Node's adapter passes on, and its limits of time. */
 import assert from "node:assert/strict";
 import type { Server as HttpServer } from "node:http";
-import { serve, toNodeListener } from "../../../../adapters/http/node/mod.ts";
-import type { Handler, Service } from "../../../../mod.ts";
+import type { Service } from "../../../../mod.ts";
 import {
   answerOf,
   assertLast,
@@ -53,17 +52,4 @@ test("serve gives a client 10 s for a head, 30 s for a request, and 5 s until th
 
 test("the answer after close is the last of its connection, begun or not", async (t) => {
   await assertLast(t, ({ stop }) => void stop());
-});
-
-test("serve and toNodeListener refuse any other fetch function, and say what to do", async () => {
-  const other = (() => new Response()) as unknown as Handler;
-  const message = (taker: string) =>
-    `Cannot serve this function: ${taker} takes what createHandler(…) returns. ` +
-    "Do your own work in (req, res) before the listener, or serve other fetch functions with srvx";
-  const refusal = (taker: string) => ({
-    name: "TypeError",
-    message: message(taker),
-  });
-  assert.throws(() => toNodeListener(other), refusal("toNodeListener"));
-  await assert.rejects(serve(other), refusal("serve"));
 });
