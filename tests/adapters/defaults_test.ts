@@ -3,26 +3,22 @@ import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
-import { createClient } from "../../adapters/client/mod.ts";
+import { readOptions } from "../../adapters/client/options.ts";
 import { d1Storage } from "../../adapters/storage/d1/mod.ts";
-import { grouped } from "../../adapters/storage/grouped.ts";
+import type { PetDatabase } from "../../adapters/storage/pet_database.ts";
 import { clientsOf } from "../../adapters/storage/postgres/client.ts";
 import { postgresStorage } from "../../adapters/storage/postgres/mod.ts";
 import { readServeOptions } from "../../adapters/http/server.ts";
 import { sqliteStorage } from "../../adapters/storage/sqlite/mod.ts";
 import { sandbox } from "../../adapters/sandbox/mod.ts";
 import { createRateLimiter } from "../../adapters/standalone/rate_limit.ts";
-import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import { memoryStorage } from "../../mod.ts";
 import { type Answer, ask } from "../contract/ask.ts";
 import { handleService } from "../support/handle_service.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
-import { runSql } from "../support/postgres/sql.ts";
 import { readText, ROOT } from "../support/repository.ts";
 import { temporaryFiles } from "../support/temporary_directory.ts";
 import { imitation } from "./storage/d1/imitation.ts";
-import { key, REX } from "../support/pets.ts";
-import { stopClock, turns } from "../support/time.ts";
 import { testUnless } from "../support/runtime.ts";
 
 const { skip, emptyDatabase } = await sharedPostgres();
@@ -31,6 +27,11 @@ const newPath = temporaryFiles();
 /** Tells whether a limit is reached at `n`: in ms, bytes or what it counts. */
 type IsReached = (n: number, t: TestContext) => Promise<boolean>;
 
+const { timeout, retries, setTimer } = readOptions({
+  baseUrl: "http://a",
+  key: "k",
+});
+
 /** By the file and name of an option. */
 const MEASURES: Readonly<Record<string, IsReached>> = {
   "core/handler_options.ts maxBodyBytes": async (n) =>
@@ -38,22 +39,20 @@ const MEASURES: Readonly<Record<string, IsReached>> = {
   "core/handler_options.ts bodyTimeout": async (n, t) =>
     await endsWithin(n, t, () => post(new ReadableStream())),
   "adapters/client/options.ts timeout": (n, t) =>
-    endsWithin(n, t, () => listPets(() => new Promise(() => {}))),
-  async "adapters/client/options.ts retries"(n, t) {
-    let calls = 0;
-    await endsWithin(Infinity, t, () =>
-      listPets(async () => {
-        calls++;
-        return new Response(null, { status: 503 });
-      }));
-    return calls <= n + 1;
-  },
-  "adapters/storage/memory/mod.ts idempotencyRetention": (n, t) =>
-    isForgotten(n, t, performance, memoryStorage()),
-  "adapters/storage/sqlite/mod.ts idempotencyRetention": async (n, t) =>
-    await isForgotten(n, t, Date, await sqliteStorage(newPath())),
-  "adapters/storage/d1/mod.ts idempotencyRetention": (n, t) =>
-    isForgotten(n, t, Date, d1Storage(imitation())),
+    endsWithin(
+      n,
+      t,
+      () => new Promise<void>((resolve) => setTimer(timeout, resolve)),
+    ),
+  "adapters/client/options.ts retries": async (n) => retries <= n,
+  "adapters/storage/memory/mod.ts idempotencyRetention": (n) =>
+    keepsFor(n, memoryStorage()),
+  "adapters/storage/sqlite/mod.ts idempotencyRetention": (n) =>
+    keepsFor(n, sqliteStorage(newPath())),
+  "adapters/storage/d1/mod.ts idempotencyRetention": (n) =>
+    keepsFor(n, d1Storage(imitation())),
+  "adapters/storage/postgres/open.ts idempotencyRetention": async (n) =>
+    await keepsFor(n, postgresStorage(await emptyDatabase())),
   async "adapters/storage/sqlite/mod.ts lockTimeout"(n, t) {
     const path = newPath();
     const other = new DatabaseSync(path);
@@ -78,17 +77,6 @@ const MEASURES: Readonly<Record<string, IsReached>> = {
   },
   "adapters/storage/postgres/open.ts openTimeout": (n, t) =>
     givesUpAt(n, t, () => postgresStorage("postgres://a@127.0.0.1:1/pets")),
-  async "adapters/storage/postgres/open.ts idempotencyRetention"(n) {
-    // In minutes, because the clock is the database's and goes on.
-    const url = await emptyDatabase();
-    const storage = await postgresStorage(url);
-    await storage.create(REX, key(0));
-    const age = Math.floor(n / 60_000) * 60_000;
-    await runSql(url, `update idempotency_keys set created = created - ${age}`);
-    const { replayed } = await storage.create(REX, key(0));
-    await storage.close();
-    return replayed === undefined;
-  },
   "adapters/standalone/rate_limit.ts maxCallers": async (n) => {
     const limit = { requests: 1, seconds: 1 };
     const limiter = createRateLimiter("key", limit, { now: () => 0 });
@@ -101,43 +89,18 @@ const MEASURES: Readonly<Record<string, IsReached>> = {
       () => true,
     ),
   "adapters/http/server.ts port": async (n) => readServeOptions({}).port <= n,
-  async "adapters/storage/grouped.ts maxQueue"(n, t) {
-    const { run } = hanging(t);
-    run(0);
-    await turns();
-    for (let waiting = 0; waiting < n; waiting++) run(waiting);
-    const isRefused = run(n);
-    await turns();
-    return isRefused();
-  },
-  async "adapters/storage/grouped.ts maxWait"(n, t) {
-    const { run, pass } = hanging(t);
-    run(0);
-    await turns();
-    const isRefused = run(1);
-    await pass(n + 1); // in ticks of 20 ms
-    return isRefused();
-  },
-  async "adapters/storage/grouped.ts maxUnderWay"(n, t) {
-    const { run, pass, sent } = hanging(t);
-    for (let item = 0; item < 9; item++) run(item);
-    await pass(1000); // those under way may hang
-    return sent.length <= n;
-  },
-  async "adapters/storage/grouped.ts sizeOf"(n, t) {
-    const { run, sent } = hanging(t, 9 * n);
-    for (let item = 0; item < 9; item++) run(item);
-    await turns();
-    return sent[0] === 9;
-  },
 };
 
-/** The tests that measure what one runtime alone does. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
-  "adapters/http/node/mod.ts headersTimeout": "node/serve_test.ts",
-  "adapters/http/node/mod.ts requestTimeout": "node/serve_test.ts",
-  "adapters/http/node/mod.ts keepAliveTimeout": "node/serve_test.ts",
-  "adapters/http/bun/mod.ts maxRequestBodySize": "standalone/serve_test.ts",
+/** What http/node/serve_test.ts, http/fetch_server_test.ts and storage/grouped_test.ts measure. */
+const ELSEWHERE: Readonly<Record<string, number>> = {
+  "adapters/http/node/mod.ts headersTimeout": 10_000,
+  "adapters/http/node/mod.ts requestTimeout": 30_000,
+  "adapters/http/node/mod.ts keepAliveTimeout": 5000,
+  "adapters/http/bun/mod.ts maxRequestBodySize": 1_048_576,
+  "adapters/storage/grouped.ts maxQueue": 10_000,
+  "adapters/storage/grouped.ts maxWait": 2000,
+  "adapters/storage/grouped.ts maxUnderWay": 1,
+  "adapters/storage/grouped.ts sizeOf": 1,
 };
 
 /** An option whose comment names a number as its default. */
@@ -165,6 +128,9 @@ test("every documented default is measured", () => {
     Object.keys({ ...MEASURES, ...ELSEWHERE }).sort(),
     [...DOCUMENTED.keys()].sort(),
   );
+  for (const [option, number] of Object.entries(ELSEWHERE)) {
+    assert.equal(DOCUMENTED.get(option), number, option);
+  }
 });
 
 for (const [option, isReached] of Object.entries(MEASURES)) {
@@ -179,12 +145,6 @@ for (const [option, isReached] of Object.entries(MEASURES)) {
 
 function post(body: Uint8Array | ReadableStream): Promise<Answer> {
   return ask(handleService(), "POST", "/pets", { body });
-}
-
-function listPets(
-  fetch: () => Promise<Response>,
-): Promise<unknown> {
-  return createClient({ baseUrl: "http://a/v1", key: "k", fetch }).listPets();
 }
 
 /** Tells whether a call ends if timers of up to `ms` end, and no longer ones. */
@@ -220,45 +180,14 @@ async function givesUpAt(
   return clock.mock.callCount() === 2;
 }
 
-/** Tells whether an idempotency key is forgotten after so many ms. */
-async function isForgotten(
+/** Tells whether a storage keeps idempotency keys for so many ms at most. */
+async function keepsFor(
   ms: number,
-  t: TestContext,
-  clock: { now(): number },
-  storage: PetStorage,
+  opening: PetDatabase | Promise<PetDatabase>,
 ): Promise<boolean> {
-  let time = 1e9;
-  const { mock } = t.mock.method(clock, "now", () => time);
-  await storage.create(REX, key(0));
-  time += ms;
-  const { replayed } = await storage.create(REX, key(0));
-  mock.restore();
+  const storage = await opening;
   await storage.close();
-  return replayed === undefined;
-}
-
-/** A queue whose groups are never answered, on a stopped clock, and the sizes of those that were sent. */
-function hanging(t: TestContext, maxGroup = 1) {
-  const { pass } = stopClock(t);
-  const sent: number[] = [];
-  const { run } = grouped<number, void>({
-    action: "wait",
-    maxGroup,
-    send(group) {
-      sent.push(group.length);
-      return new Promise(() => {});
-    },
-  });
-  return {
-    pass,
-    sent,
-    /** Returns what tells whether the item has been refused. */
-    run(item: number): () => boolean {
-      let isRefused = false;
-      run(item).catch(() => isRefused = true);
-      return () => isRefused;
-    },
-  };
+  return Number(storage.idempotencyRetention) <= ms;
 }
 
 async function openNowhere(): Promise<void> {

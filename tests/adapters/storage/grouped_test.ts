@@ -28,8 +28,6 @@ function recorded(options: Options = {}) {
   const { run, close } = grouped({
     action: "read",
     maxGroup: 100,
-    maxQueue: 100,
-    maxWait: 60_000,
     ...limits,
     send(group) {
       sent.push(group);
@@ -224,21 +222,22 @@ test("grouped fails exactly the group that fails, and an item without a result",
   assert.deepEqual(told.toSpliced(1, 1), [1, fault, fault, 5]);
 });
 
-test("grouped refuses items beyond maxQueue until there is room", async () => {
-  const { run } = recorded({ maxGroup: 1, maxQueue: 2, send: atOnce });
-  const accepted = [run(1), run(2), run(3)]; // the first does not wait
-  await assert.rejects(run(4), {
+test("grouped refuses more items than 10000 that wait, until there is room", async () => {
+  const { run } = recorded({ send: atOnce });
+  // The first hundred do not wait.
+  const accepted = Array.from({ length: 10_100 }, (_, i) => run(i));
+  await assert.rejects(run(1), {
     kind: "unavailable",
-    message: "Cannot read: overloaded (2 are waiting)",
+    message: "Cannot read: overloaded (10000 are waiting)",
     retryAfter: 1,
   });
   await Promise.all(accepted);
-  await run(4);
+  await run(1);
 });
 
-test("grouped refuses items that waited too long for a group that hangs, and goes on", async (t) => {
+test("grouped refuses items that wait 2 s for a group that hangs, and goes on", async (t) => {
   const { pass } = stopClock(t);
-  const { run, sent, answerAll } = recorded({ maxWait: 60 });
+  const { run, sent, answerAll } = recorded();
   for (const round of [0, 2]) {
     const first = run(1);
     await turns();
@@ -246,11 +245,11 @@ test("grouped refuses items that waited too long for a group that hangs, and goe
     run(2).catch(({ kind, message, retryAfter }) =>
       late.push({ kind, message, retryAfter })
     );
-    await pass(60);
+    await pass(2000);
     const inTime = run(3);
     assert.deepEqual(late, []);
     await pass(20);
-    const message = "Cannot read: overloaded (waited 60 ms)";
+    const message = "Cannot read: overloaded (waited 2000 ms)";
     assert.deepEqual(late, [{ kind: "unavailable", message, retryAfter: 1 }]);
     await answerAll([first, inTime]);
     assert.deepEqual(sent.slice(round), [[1], [3]]);
@@ -270,7 +269,7 @@ test("grouped has no timer while nothing is under way, and none once it is close
 
 test("grouped accepts an item however slow groups were, and refuses it once it is late", async (t) => {
   const { pass } = stopClock(t);
-  const { run, answer, answerAll } = recorded({ maxGroup: 1, maxWait: 2000 });
+  const { run, answer, answerAll } = recorded({ maxGroup: 1 });
   const slow = run(0);
   await turns();
   await pass(5000);
