@@ -89,28 +89,31 @@ function create(sent: readonly Sent[]): Command {
   );
 }
 
-function get(id: bigint): Command {
+/** Reads that arrive together, which databases send together. */
+function get(ids: readonly bigint[]): Command {
   return command(
-    `get(${id})`,
-    (model) => model.get(id),
-    ({ storage }) => storage.get(petId(id)),
+    `get(${ids})`,
+    (model) => ids.map((id) => model.get(id)),
+    ({ storage }) => Promise.all(ids.map((id) => storage.get(petId(id)))),
   );
 }
 
-function list(query: PageRequest): Command {
+function list(queries: readonly PageRequest[]): Command {
   return command(
-    `list(${fc.stringify(query)})`,
-    (model) => {
-      const { limit } = query;
-      const matching = matchingIn(model, query);
-      const pets = matching.slice(0, limit);
-      const hasMore = matching.length > limit;
-      return { pets, last: hasMore ? pets.at(-1)?.id : undefined };
-    },
-    async ({ storage }) => {
-      const { pets, last } = await storage.list(query);
-      return { pets, last };
-    },
+    `list(${fc.stringify(queries)})`,
+    (model) =>
+      queries.map((query) => {
+        const matching = matchingIn(model, query);
+        const pets = matching.slice(0, query.limit);
+        const hasMore = matching.length > query.limit;
+        return { pets, last: hasMore ? pets.at(-1)?.id : undefined };
+      }),
+    ({ storage }) =>
+      Promise.all(queries.map(async (query) => {
+        const { pets, last } = await storage.list(query);
+        // Empties the page, which is the caller's own.
+        return { pets: (pets as Pet[]).splice(0), last };
+      })),
   );
 }
 
@@ -157,17 +160,19 @@ function keep(
   return pet;
 }
 
+/** What arrives together; the last twice, because equal reads share a place. */
+const several = <T>(one: fc.Arbitrary<T>): fc.Arbitrary<readonly T[]> =>
+  fc.array(one, { minLength: 1, maxLength: 8 })
+    .map((all) => [...all, ...all.slice(-1)]);
+
 /** Few keys, so that they are repeated, in one batch and across batches. */
-const anySent: fc.Arbitrary<readonly Sent[]> = fc.array(
-  fc.record({
-    pet: anyNewPet,
-    key: fc.option(
-      fc.nat({ max: 12 }).map((key) => `${key}`.padStart(64, "0")),
-      { nil: undefined },
-    ),
-  }),
-  { minLength: 1, maxLength: 8 },
-);
+const anySent = several<Sent>(fc.record({
+  pet: anyNewPet,
+  key: fc.option(
+    fc.nat({ max: 12 }).map((key) => `${key}`.padStart(64, "0")),
+    { nil: undefined },
+  ),
+}));
 
 const anyPage: fc.Arbitrary<PageRequest> = fc.record({
   limit: fc.oneof(
@@ -184,11 +189,11 @@ const anyPage: fc.Arbitrary<PageRequest> = fc.record({
 const anyCommand: readonly fc.Arbitrary<Command>[] = [
   anySent.map(create),
   anySent.map(create),
-  fc.oneof(
+  several(fc.oneof(
     { weight: 4, arbitrary: fc.bigInt({ min: 1n, max: 60n }) },
     fc.bigInt({ min: 1n, max: INT64_MAX }),
-  ).map(get),
-  anyPage.map(list),
+  )).map(get),
+  several(anyPage).map(list),
   anyPage.map(walk),
   fc.constant(reopen),
 ];

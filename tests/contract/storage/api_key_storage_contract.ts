@@ -278,15 +278,18 @@ async function assertListed(
   assertSame(records, expected, "the records of list");
 }
 
-/** Asserts whether the keys of sample records, by number, are active. */
+/** Asserts whether the keys of sample records, by number, are active, all asked for at once. */
 async function assertActive(
   apiKeys: ApiKeyStorage,
   expected: Readonly<Record<number, boolean>>,
 ): Promise<void> {
-  for (const [number, isActive] of Object.entries(expected)) {
-    const actual = await apiKeys.isActive(sampleRecord(Number(number)).digest);
-    assertSame(actual, isActive, `isActive for key ${number}`);
-  }
+  await Promise.all(
+    Object.entries(expected).map(async ([number, isActive]) => {
+      const { digest } = sampleRecord(Number(number));
+      const actual = await apiKeys.isActive(digest);
+      assertSame(actual, isActive, `isActive for key ${number}`);
+    }),
+  );
 }
 
 /** Asserts which records `find` returns for sample records, by number. */
