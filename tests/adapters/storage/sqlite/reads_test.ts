@@ -1,15 +1,11 @@
 import assert from "node:assert/strict";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { test } from "node:test";
-import { sqliteStorage } from "../../../../adapters/storage/sqlite/mod.ts";
 import { petId } from "../../../../core/pets/pet.ts";
-import { onFile, onPrepare, runSql } from "../../../support/sqlite.ts";
-import { temporaryFiles } from "../../../support/temporary_directory.ts";
+import { onFile, onPrepare } from "../../../support/sqlite.ts";
 import { newPet, REX } from "../../../support/pets.ts";
 
 const it = onFile();
-const newPath = temporaryFiles();
 
 it("sqliteStorage fails only reads of what is damaged in the file, and goes on", async ({ path, open }) => {
   const long = newPet({ ...REX, name: "x".repeat(100) });
@@ -34,53 +30,18 @@ it("sqliteStorage fails only reads of what is damaged in the file, and goes on",
   }
 });
 
-it("sqliteStorage sees in its next read what another connection has committed", async ({ open, sql }) => {
-  const [writer, reader] = [await open(), await open()];
-  for (let count = 1; count <= 50; count++) {
-    const earlier = reader.list({ limit: 100 }); // a group before it
-    const { id } = await writer.create(REX);
-    const [pet, page] = await Promise.all([
-      reader.get(id),
-      reader.list({ limit: 100 }),
-    ]);
-    assert.equal(pet?.id, id);
-    assert.equal(page.pets.length, count);
-    await earlier;
-  }
-  // No open read keeps the log from being moved into the file.
-  const [checkpoint] = sql("PRAGMA wal_checkpoint(TRUNCATE)");
-  assert.deepEqual({ ...checkpoint }, { busy: 0, log: 0, checkpointed: 0 });
-});
-
-test("the log of sqliteStorage shrinks to 16 MB after a long reader", async () => {
-  let isQuick = false;
-  // The system may hold up one create, but not three.
-  for (let round = 0; round < 3 && !isQuick; round++) {
-    const path = newPath();
-    const log = () => statSync(`${path}-wal`).size;
-    const storage = await sqliteStorage(path);
-    const reader = new DatabaseSync(path);
-    reader.exec("BEGIN; SELECT * FROM pets");
-    runSql(
-      path,
-      `PRAGMA synchronous = OFF;\nINSERT INTO pets (name, category_id, status)
-        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
-        SELECT printf('%0250d', i), i, 0 FROM n`,
-    );
-    assert.ok(log() > 25e6, `${log()}`);
-    reader.close();
-    const times: number[] = [];
-    for (let i = 0; i < 3; i++) {
-      const start = performance.now();
-      await storage.create(REX);
-      times.push(performance.now() - start);
-    }
-    assert.ok(log() <= 16e6, `${log()}`);
-    const [catchingUp = 0, ...later] = times;
-    isQuick = later.every((time) => time < catchingUp);
-    await storage.close();
-  }
-  assert.ok(isQuick);
+it("the log of sqliteStorage shrinks to 16 MB after a long reader", async ({ path, open, sql }) => {
+  const log = () => statSync(`${path}-wal`).size;
+  const storage = await open();
+  const reader = new DatabaseSync(path);
+  reader.exec("BEGIN; SELECT * FROM pets");
+  sql(`PRAGMA synchronous = OFF;\nINSERT INTO pets (name, category_id, status)
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+    SELECT printf('%0250d', i), i, 0 FROM n`);
+  assert.ok(log() > 25e6, `${log()}`);
+  reader.close();
+  for (let i = 0; i < 3; i++) await storage.create(REX);
+  assert.ok(log() <= 16e6, `${log()}`);
 });
 
 it("sqliteStorage prepares a statement once, and one for all limits above 100", async ({ t, open }) => {

@@ -245,36 +245,6 @@ it("sqliteStorage opens no file that has two names", async ({ path, open }) => {
   await (await open()).close();
 });
 
-for (const meanwhile of ["creates go on", "nobody asks for anything"]) {
-  it(`sqliteStorage saves what its log holds if that is deleted while ${meanwhile}`, async ({ path, sql }) => {
-    const child = startStorage();
-    await child.tell(`open ${path}`);
-    const created = [...await child.tell("create 20 4")];
-    rmSync(`${path}-wal`);
-    if (meanwhile === "creates go on") {
-      const answers = await child.tell("create 20 1");
-      const isCreated = (answer: string) => answer.startsWith("created ");
-      created.push(...answers.filter(isCreated));
-      const refused = answers.filter((answer) => !isCreated(answer));
-      assert.ok(refused.length >= 19, `${refused.length} refused`);
-      for (const answer of refused) {
-        assert.match(
-          answer,
-          /^failed unavailable .*-wal was deleted or replaced/,
-        );
-      }
-    } else {
-      const names = created.map((answer) => answer.split(" ")[2] ?? "");
-      await until("the file has it all", () => {
-        const bytes = readFileSync(path);
-        return names.every((name) => bytes.includes(name));
-      });
-    }
-    await child.kill();
-    assert.equal(sql("SELECT id FROM pets").length, created.length);
-  });
-}
-
 for (const suffix of ["-wal", "-shm"]) {
   it(`sqliteStorage is not ready, but lists, if its ${suffix} was deleted`, async ({ path, open }) => {
     const storage = await open();
