@@ -36,6 +36,7 @@ const TIMES: PostgresStorageOptions = {
   openTimeout: 0,
 };
 const PASSWORD = "sesame:/@%";
+const WAITS = "from pg_stat_activity where wait_event = 'SyncRep'";
 
 onCluster({
   skip: missing("openssl"),
@@ -302,23 +303,64 @@ it("hears of a commit without its standby, however little is told", async ({ t, 
   atEnd(t, () => forgetStandby(cluster));
   const storage = await open(t, quiet, { queryTimeout: 20_000 });
   const creating = awaitedLater(storage.create(REX));
-  await untilDone(
-    cluster,
-    "pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'",
-  );
+  await untilDone(cluster, `pg_cancel_backend(pid) ${WAITS}`);
   await assertFault(creating, "outcome_unknown", /synchronous replication/);
 });
 
 it("does not end a commit that waits for its standby, however long", async ({ t, cluster, url }) => {
-  const waiting = "from pg_stat_activity where wait_event = 'SyncRep'";
   const storage = await open(t, url, { queryTimeout: 500 });
   await loseStandby(cluster);
   atEnd(t, () => forgetStandby(cluster));
   await assertFault(storage.create(REX), "outcome_unknown", /timeout/);
   // PostgreSQL's own limit is half a second longer than ours.
   await delay(2000);
-  assert.equal((await cluster.query(`select pid ${waiting}`)).length, 1);
+  assert.equal((await cluster.query(`select pid ${WAITS}`)).length, 1);
   assert.deepEqual(await runSql(url, "select from pets"), []);
+});
+
+it("acknowledges a replay only when the synchronous standby has it", async ({ t, cluster, url }) => {
+  const storages = [await open(t, url), await open(t, url)] as const;
+  const [storage] = storages;
+  const outcomeOf = (create: Promise<unknown>): Promise<string> =>
+    create.then(() => "acknowledged", ({ kind }) => kind);
+
+  const known = await storage.create(REX, key(0));
+  await loseStandby(cluster);
+  atEnd(t, () => forgetStandby(cluster));
+  for (let round = 0; round < 2; round++) {
+    const outcome = await outcomeOf(storage.create(REX, key(1)));
+    assert.equal(outcome, "outcome_unknown");
+    // Ends the wait of the commit: it is on the primary only.
+    const cancelled = () =>
+      cluster.query(`select pg_cancel_backend(pid) ${WAITS}`);
+    await until("nobody waits", async () => (await cancelled()).length === 0);
+    assert.equal((await storage.list({ limit: 9 })).pets.length, 2);
+  }
+
+  const outcomes: string[] = [];
+  for (let i = 0; i < 6; i++) {
+    const creates = storages.map((storage) =>
+      outcomeOf(storage.create(REX, key(i % 2)))
+    );
+    outcomes.push(...await Promise.all(creates));
+    for (const storage of storages) {
+      assert.deepEqual(await storage.get(known.id), known);
+    }
+  }
+  // The first keeps the lock and waits, even after its client has left.
+  assert.deepEqual(outcomes.sort(), [
+    "outcome_unknown",
+    ...Array(11).fill("unavailable"),
+  ]);
+  assert.equal((await cluster.query(`select pid ${WAITS}`)).length, 1);
+
+  await forgetStandby(cluster);
+  // A lock that is not free yet is no failure here.
+  while (await outcomeOf(storage.create(REX)) !== "acknowledged");
+  const again = await storage.create(REX, key(0));
+  assert.deepEqual(again, { ...known, replayed: true });
+  assert.equal((await storage.create(REX, key(1))).replayed, true);
+  assert.equal((await storage.create(REX, key(2))).replayed, undefined);
 });
 
 const ENDS = [
