@@ -11,33 +11,12 @@ function exported(path: string): readonly string[] {
 }
 
 test("mod.ts exports what someone who embeds the service needs, and nothing else", () => {
-  assert.deepEqual(exported("mod.ts"), [
-    "createHandler",
-    "HandlerOptions",
-    "Handler",
-    "RateLimitResult",
-    "Answer",
-    "BodyLimits",
-    "ErrorCode",
-    "ReadBody",
-    "Service",
-    "ServiceRequest",
-    "ErrorBody",
-    "openApi",
-    "JsonObject",
-    "Pet",
-    "PetId",
-    "PetStatus",
-    "petToJson",
-    "PetStorage",
-    "StorageError",
-    "memoryStorage",
-    "ApiKeys",
-    "apiKeys",
-    "VerifiedKey",
-    "IssuedKeys",
-    "issuedKeys",
-  ]);
+  const needed =
+    "createHandler HandlerOptions Handler RateLimitResult Answer BodyLimits ErrorCode " +
+    "ReadBody Service ServiceRequest ErrorBody openApi JsonObject Pet PetId PetStatus " +
+    "petToJson PetStorage StorageError memoryStorage ApiKeys apiKeys VerifiedKey " +
+    "IssuedKeys issuedKeys";
+  assert.deepEqual(exported("mod.ts"), needed.split(" "));
 });
 
 test("mod.ts and the entry of storages share only pets, their storage and its error", () => {

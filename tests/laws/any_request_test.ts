@@ -77,6 +77,7 @@ const headers = fc.record({
   host: fc.option(valueOf("localhost", "a/b"), { nil: undefined, freq: 3 }),
   "x-forwarded-host": valueOf("evil.example"),
   expect: valueOf("100-continue"),
+  accept: valueOf("text/html"),
 });
 
 /** Asserts what is true of every answer of a service whose storage is sound. */

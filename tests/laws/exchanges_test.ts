@@ -104,6 +104,10 @@ for (const [rule, said, trials] of rows) {
       assert.equal(coding, isCoded ? "identity" : null);
       for (const operation of operationsOf(trial, status)) {
         assertDeclared(answer, { operation, isHead: false });
+        // What needs no key, or is refused before the key is known, is not counted.
+        const isCounted = operation.security === undefined &&
+          !/^(?:401|405)|the Host header/.test(is);
+        assert.equal(headers.has("ratelimit"), isCounted, "ratelimit");
       }
     }
   });

@@ -249,8 +249,8 @@ export function assertDeclared(
     const wrong = errorsIn(schema, parseText(schema, value));
     assert.deepEqual(wrong, [], `${name}: ${value}`);
   }
-  for (const name of isDeprecated ? DEPRECATION : []) {
-    assert.ok(headers.has(name), name);
+  for (const name of deprecated ? DEPRECATION : []) {
+    assert.equal(headers.has(name), isDeprecated, name);
   }
 
   const mediaType = headers.get("content-type");

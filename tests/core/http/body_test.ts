@@ -46,11 +46,9 @@ function readText(request: Request, limits: BodyLimits): Promise<unknown> {
   return readTextBy(request, limits, webBody(request));
 }
 
-/** Asserts a refusal, and returns its message. */
-function assertRefused(result: unknown, code: string): string {
+function assertRefused(result: unknown, code: string): void {
   assert.ok(result instanceof Refusal, `${result}`);
   assert.equal(result.code, code, result.message);
-  return result.message;
 }
 
 test("readText ignores one byte order mark at the start (RFC 8259 §8.1)", async () => {
@@ -61,28 +59,6 @@ test("readText ignores one byte order mark at the start (RFC 8259 §8.1)", async
     const rest = `${await read(text)}`;
     assert.throws(() => JSON.parse(rest), SyntaxError);
   }
-});
-
-test("readText stops reading at the cap and cancels the rest", async () => {
-  const { body, log } = stream(function* () {
-    for (let i = 0; i < 10; i++) yield new Uint8Array(40);
-  }());
-  assertRefused(await readText(request(body), LIMITS), "payload_too_large");
-  assert.deepEqual(log, { pulls: 3, cancels: 1 });
-});
-
-test("readText answers 400 if a body that is announced is not there", async () => {
-  const sent = request(null, { "content-length": "513" });
-  const limits = { ...LIMITS, maxBodyBytes: 513 };
-  const message = assertRefused(await readText(sent, limits), "bad_request");
-  assert.match(message, /missing/);
-});
-
-test("readText reads nothing if Content-Length is above the cap", async () => {
-  const { body, log } = stream([Uint8Array.of(0x31)]);
-  const large = request(body, { "content-length": "101" });
-  assertRefused(await readText(large, LIMITS), "payload_too_large");
-  assert.equal(log.pulls, 0);
 });
 
 test("readText refuses a body over the cap whose Content-Length says less", async () => {
@@ -182,21 +158,6 @@ test("readText answers 408 if the read under way fails when it is cancelled", as
   };
   const result = await readText(late as unknown as Request, SHORT);
   assertRefused(result, "request_timeout");
-});
-
-test("readText answers 400 if the body breaks off, announced or not", async () => {
-  for (const cause of [new Error("secret"), undefined, null, "secret"]) {
-    for (const headers of [{}, { "content-length": "2" }]) {
-      const body = new ReadableStream<Uint8Array>({
-        start: (controller) => controller.enqueue(Uint8Array.of(0x31)),
-        pull: (controller) => controller.error(cause),
-      });
-      const result = await readText(request(body, headers), LIMITS);
-      const message = assertRefused(result, "bad_request");
-      assert.match(message, /cut short/);
-      assert.doesNotMatch(message, /secret/);
-    }
-  }
 });
 
 test("readText answers 413 for more than 256 pieces of less than 256 bytes on average", async () => {

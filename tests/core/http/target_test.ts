@@ -1,11 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Refusal } from "../../../core/http/refusal.ts";
-import {
-  normalizePath,
-  noTunnel,
-  parseTarget,
-} from "../../../core/http/target.ts";
+import { parseTarget } from "../../../core/http/target.ts";
 
 /** A request like those of servers, with any text as its URL. */
 function request(url: string): Request {
@@ -46,25 +42,5 @@ test("parseTarget refuses a target without a path, and one that is no URL", () =
       refusal.message,
       "Cannot read the request: its target must be a path or an http address",
     );
-  }
-});
-
-test("parseTarget refuses CONNECT, whose target is no path", () => {
-  const tunnel = { ...request("http://h:80"), method: "CONNECT" };
-  assert.equal(parseTarget(tunnel), noTunnel);
-});
-
-test("normalizePath decodes encoded unreserved characters once, and nothing else", () => {
-  const paths = [
-    ["/v1/%70ets/%31", "/v1/pets/1"],
-    ["/%7e%7E%2d%2E%5f%41%5a%61%7a%30%39", "/~~-._AZaz09"],
-    ["/%2531", "/%2531"],
-    ["/%2F%2f%25%00%FF%20%3F", "/%2F%2f%25%00%FF%20%3F"],
-    ["/%", "/%"],
-    ["/%3", "/%3"],
-    ["/%zz%3g", "/%zz%3g"],
-  ];
-  for (const [sent, path] of paths) {
-    assert.equal(normalizePath(sent ?? ""), path);
   }
 });

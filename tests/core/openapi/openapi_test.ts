@@ -120,15 +120,6 @@ test("descriptions that generators copy into comments have nothing to escape", (
   assert.ok(count > 20, `${count}`);
 });
 
-test("Accept is ignored, and the document says so", async () => {
-  const { description } = openApi().info as { readonly description: string };
-  assert.match(description, /so is\s`Accept`/);
-  const headers = { accept: "text/html" };
-  const answer = await ask(handleService(), "GET", "/pets", { headers });
-  assert.equal(answer.status, 200);
-  assert.equal(answer.headers.get("content-type"), "application/json");
-});
-
 test("the document says pets, and animals only in the words of the interface", () => {
   const said: string[] = [];
   JSON.stringify(openApi(), (_key, value) => {

@@ -9,25 +9,19 @@ import { apiKeys } from "../../../core/keys/api_keys.ts";
 import { ask } from "../../contract/ask.ts";
 import { handleService } from "../../support/handle_service.ts";
 import { REX_JSON } from "../../support/pets.ts";
+import { codeUnit, fc } from "../../support/property.ts";
 import { readText } from "../../support/repository.ts";
 
 test("parseIdempotencyKey reads the quoted and the bare form as one key", () => {
-  const forms: readonly (readonly [key: string, ...headers: string[]])[] = [
-    ["a", "a", '"a"'],
-    ["8e03978e-40d5", "8e03978e-40d5", '"8e03978e-40d5"'],
-    ['a"b', 'a"b', '"a\\"b"'],
-    ["a\\b", "a\\b", '"a\\\\b"'],
-    ["\\", "\\", '"\\\\"'],
-    ["a,b;c=d", "a,b;c=d", '"a,b;c=d"'],
-    ["!~", "!~", '"!~"'],
-    ["k".repeat(255), "k".repeat(255), `"${"k".repeat(255)}"`],
-    ['"'.repeat(255), `"${'\\"'.repeat(255)}"`],
-  ];
-  for (const [key, ...headers] of forms) {
-    for (const header of headers) {
-      assert.equal(parseIdempotencyKey(header), key);
-    }
-  }
+  const key = fc.oneof(
+    fc.string({ unit: codeUnit(0x21, 0x7e), minLength: 1, maxLength: 255 }),
+    fc.constantFrom("k".repeat(255), '"'.repeat(255), '"', "\\", "a,b;c=d"),
+  );
+  fc.assert(fc.property(key, (key) => {
+    const quoted = `"${key.replaceAll(/["\\]/g, "\\$&")}"`;
+    assert.equal(parseIdempotencyKey(quoted), key);
+    if (!key.startsWith('"')) assert.equal(parseIdempotencyKey(key), key);
+  }));
 });
 
 interface StringCase {
@@ -57,15 +51,8 @@ test("parseIdempotencyKey refuses DEL, which no client of fetch can send", () =>
   assert.equal(parseIdempotencyKey("a\x7f"), malformedKey);
 });
 
-test("storedKey is of both keys, and shows neither", async () => {
-  const keys = [
-    await storedKey("a", "k"),
-    await storedKey("b", "k"),
-    await storedKey("a", "l"),
-  ];
-  assert.equal(new Set(keys).size, 3);
-  for (const key of keys) assert.match(key, /^[0-9a-f]{64}$/);
-  assert.equal(await storedKey("a", "k"), keys[0]);
+test("storedKey shows neither of the keys that it is made of", async () => {
+  assert.match(await storedKey("a", "k"), /^[0-9a-f]{64}$/);
 });
 
 test("each API key has idempotency keys of its own", async () => {
