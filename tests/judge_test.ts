@@ -1,9 +1,9 @@
 /** The judge, on stores with mistakes. `judge_slow.ts` adds choices. */
 import assert from "node:assert/strict";
-import { createServer } from "node:net";
-import { test } from "node:test";
+import { createServer, type Socket } from "node:net";
+import { test, type TestContext } from "node:test";
 import { apiKeys } from "../core/keys/api_keys.ts";
-import { ask } from "./contract/ask.ts";
+import { ask, type OpenService } from "./contract/ask.ts";
 import { HOSTILE_BYTES_CLAUSES } from "./contract/hostile_bytes_contract.ts";
 import { handleService } from "./support/handle_service.ts";
 import { HTTP_CLAUSES } from "./contract/http_contract.ts";
@@ -25,6 +25,22 @@ import { interfaceContract } from "./judge/mod.ts";
 import { CLAUSES } from "./lab/seeded/mistakes.ts";
 
 const SPEC = { isInterfaceOnly: true };
+
+const ALL = {
+  ...INTERFACE_CLAUSES,
+  ...HTTP_CLAUSES,
+  ...RAW_HTTP_CLAUSES,
+  ...HOSTILE_BYTES_CLAUSES,
+};
+/** Judges a service by one clause. */
+const judgeBy = (sentence: string, service: OpenService) =>
+  judgeClause(ALL[sentence] ?? assert.fail(sentence), service);
+
+/** Does this with each connection to a server; returns the server, and the base address there. */
+async function rawServer(t: TestContext, act: (socket: Socket) => unknown) {
+  const server = createServer((socket) => act(socket.on("error", () => {})));
+  return { server, base: `http://127.0.0.1:${await listenOn(t, server)}/v1` };
+}
 
 function failing({ clauses }: Report): Report["clauses"] {
   return clauses.filter(({ outcome }) => outcome === "fails");
@@ -51,9 +67,7 @@ const EMPTY = "listPets answers an empty array if no animal has the status";
 
 test("the judge blames each mistake by the clause of its name", async () => {
   for (const [mistake, sentence] of Object.entries(CLAUSES)) {
-    const clause = INTERFACE_CLAUSES[sentence];
-    assert.ok(clause !== undefined, sentence);
-    const found = await judgeClause(clause, storeOf(mistake));
+    const found = await judgeBy(sentence, storeOf(mistake));
     assert.equal(found.outcome, "fails", mistake);
     assert.ok(found.says !== undefined && found.reason !== "", mistake);
   }
@@ -189,11 +203,10 @@ test("the judge says first which request may have ended the service", async () =
 });
 
 test("bytes that may have ended the service come first, not the clause after them", async (t) => {
-  const server = createServer((socket) => {
-    socket.on("error", () => {}).destroy();
+  const { server, base } = await rawServer(t, (socket) => {
+    socket.destroy();
     server.close();
   });
-  const base = `http://127.0.0.1:${await listenOn(t, server)}/v1`;
   const { fetch, ...service } = handleService();
   const { clauses, fixFirst } = await judge({
     ...service,
@@ -276,22 +289,19 @@ test("fields that a gateway drops or adds are failures that say so", async () =>
 
 test("the judge says if a connection is closed, and if there are more answers", async (t) => {
   let answers = "";
-  const server = createServer((socket) => {
-    socket.once("data", () => socket.end(answers)).on("error", () => {});
-  });
-  const base = `http://127.0.0.1:${await listenOn(t, server)}/v1`;
-  const judged = (sentence: string) => {
-    const clause = RAW_HTTP_CLAUSES[sentence] ?? assert.fail(sentence);
-    return judgeClause(clause, { ...handleService(), base });
-  };
+  const { base } = await rawServer(
+    t,
+    (socket) => socket.once("data", () => socket.end(answers)),
+  );
+  const service = { ...handleService(), base };
   const refused =
     "a malformed Host is 400, before the path, the method and the key";
   const none = "The connection was closed without an answer";
-  assert.equal((await judged(refused)).reason, none);
+  assert.equal((await judgeBy(refused, service)).reason, none);
   answers = "HTTP/1.1 201 Created\r\ncontent-length: 0\r\n\r\n".repeat(3);
   const ended =
     "an HTTP/1.0 request with Transfer-Encoding is answered, and its connection ends";
-  const { reason, exchange } = await judged(ended);
+  const { reason, exchange } = await judgeBy(ended, service);
   assert.match(`${reason}`, /^3 answers came, and the connection/);
   assert.match(`${exchange}`, /(?:\n< 201){3}$/);
 });
@@ -300,37 +310,34 @@ test("the judge reads the answers of servers that write them otherwise", async (
   const list =
     "HTTP/1.1 200 OK\r\nTransfer-Encoding:Chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n";
   const refusal = "HTTP/1.0 400 Bad Request\r\nContent-Length:0\r\n\r\n";
-  const server = createServer((socket) => {
-    socket.on("error", () => {}).once("data", (bytes) => {
-      const isList = /^GET \/pets HTTP.*\r\nHost: 127.*\r\nAuth/s.test(
-        `${bytes}`,
-      );
-      socket.write(isList ? list : refusal);
-    });
-  });
-  const base = `http://127.0.0.1:${await listenOn(t, server)}`;
+  const { base } = await rawServer(
+    t,
+    (socket) =>
+      socket.once("data", (bytes) => {
+        const isList = /^GET \/v1\/pets HTTP.*\r\nHost: 127.*\r\nAuth/s;
+        socket.write(isList.test(`${bytes}`) ? list : refusal);
+      }),
+  );
   const sentence = "what is not HTTP is refused, and the next client is served";
-  const clause = RAW_HTTP_CLAUSES[sentence] ?? assert.fail();
-  const { outcome, reason } = await judgeClause(clause, {
-    ...handleService(),
-    base,
-  });
+  const service = { ...handleService(), base };
+  const { outcome, reason } = await judgeBy(sentence, service);
   assert.equal(outcome, "holds", `${reason}`);
 });
 
 test("the judge blames no server for what HTTP lets it refuse or replace", async (t) => {
   const own = handleService();
-  const server = createServer((socket) => {
-    socket.on("error", () => {}).once("data", async (bytes) => {
-      if (/chunked/.test(`${bytes}`)) {
-        return socket.end("HTTP/1.1 501 Not Implemented\r\n\r\n");
-      }
-      const [body] = /\{.*\}/.exec(`${bytes}`) ?? [];
-      await ask(own, "POST", "/pets", { body: `${body}` });
-      socket.end("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n");
-    });
-  });
-  const port = await listenOn(t, server);
+  const { base } = await rawServer(
+    t,
+    (socket) =>
+      socket.once("data", async (bytes) => {
+        if (/chunked/.test(`${bytes}`)) {
+          return socket.end("HTTP/1.1 501 Not Implemented\r\n\r\n");
+        }
+        const [body] = /\{.*\}/.exec(`${bytes}`) ?? [];
+        await ask(own, "POST", "/pets", { body: `${body}` });
+        socket.end("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n");
+      }),
+  );
   const allowed = [
     "an unknown coding",
     "chunks of another coding",
@@ -340,11 +347,7 @@ test("the judge blames no server for what HTTP lets it refuse or replace", async
   ];
   for (const what of allowed) {
     const sentence = `a create with ${what} is never two requests`;
-    const clause = HOSTILE_BYTES_CLAUSES[sentence] ?? assert.fail(sentence);
-    const { outcome, reason } = await judgeClause(clause, {
-      ...own,
-      base: `http://127.0.0.1:${port}/v1`,
-    });
+    const { outcome, reason } = await judgeBy(sentence, { ...own, base });
     assert.equal(outcome, "holds", `${sentence}: ${reason}`);
   }
 });
@@ -352,11 +355,11 @@ test("the judge blames no server for what HTTP lets it refuse or replace", async
 test("an answer that never ends is read for ten times the longest silence", {
   timeout: 20_000,
 }, async (t) => {
-  const server = createServer((socket) => {
+  const { base } = await rawServer(t, (socket) => {
     const timer = setInterval(() => socket.write("x"), 5);
-    socket.on("error", () => {}).on("close", () => clearInterval(timer));
+    socket.on("close", () => clearInterval(timer));
   });
-  const wire = await Wire.open(await listenOn(t, server));
+  const wire = await Wire.to(base);
   await wire.until((text) => text !== "", 10_000);
   await wire.until(() => false, 200);
   assert.equal(wire.isClosed, false);
@@ -372,17 +375,13 @@ test("the judge survives a store that lists ten thousand pets at once", async ()
     "listPets answers the animals above after",
   ];
   for (const title of titles) {
-    const clause = { ...INTERFACE_CLAUSES, ...HTTP_CLAUSES }[title];
-    const { outcome, reason = "" } = await judgeClause(
-      clause ?? assert.fail(title),
-      {
-        ...own,
-        fetch: async (request) =>
-          /pets\?/.test(request.url)
-            ? Response.json(crowd)
-            : await own.fetch(request),
-      },
-    );
+    const { outcome, reason = "" } = await judgeBy(title, {
+      ...own,
+      fetch: async (request) =>
+        /pets\?/.test(request.url)
+          ? Response.json(crowd)
+          : await own.fetch(request),
+    });
     assert.equal(outcome, "fails");
     assert.ok(reason.length <= 5000, title);
   }
@@ -390,10 +389,8 @@ test("the judge survives a store that lists ten thousand pets at once", async ()
 
 test("a failure shows the request that failed, not the last one of its clause", async () => {
   const sentence = "every error has an Error body, also to an odd query or id";
-  const { exchange } = await judgeClause(
-    INTERFACE_CLAUSES[sentence] ?? assert.fail(),
-    storeOf("an odd id is text"),
-  );
+  const service = storeOf("an odd id is text");
+  const { exchange } = await judgeBy(sentence, service);
   assert.match(`${exchange}`, /^> GET \S+\/pets\/x\n/);
 });
 
