@@ -54,22 +54,28 @@ const CHANGES: Readonly<Record<string, Readonly<Record<string, Change>>>> = {
   },
 };
 
-/** The methods of pets that faults change. */
-type Method = "create" | "get" | "list";
-type Given<N extends Method> = Parameters<PetDatabase[N]>;
-type Returned<N extends Method> = Awaited<ReturnType<PetDatabase[N]>>;
+type Method = (...given: never) => Promise<unknown>;
+type Given<M> = Parameters<Extract<M, Method>>;
+type Returned<M> = Awaited<ReturnType<Extract<M, Method>>>;
 
 /** Makes faults of a method that change what is passed in, or what is returned. */
-function faultsOf<N extends Method>(name: N) {
-  type Call = (...given: Given<N>) => Promise<Returned<N>>;
-  const spoiled = (spoil: (sound: Call) => Call): Fault => (sound) => ({
-    [name]: spoil(sound[name] as unknown as Call),
-  });
+function faultsOf<Part, N extends keyof Part>(
+  name: N,
+  faultOf: (change: (sound: Part) => Partial<Part>) => Fault,
+) {
+  type Call = (
+    ...given: Given<Part[N]>
+  ) => Promise<Returned<Part[N]>>;
+  const spoiled = (spoil: (sound: Call) => Call) =>
+    faultOf((sound) => ({ ...sound, [name]: spoil(sound[name] as Call) }));
   return {
-    given: (change: (...given: Given<N>) => Given<N>) =>
+    given: (change: (...given: Given<Part[N]>) => Given<Part[N]>) =>
       spoiled((call) => (...given) => call(...change(...given))),
     returned: (
-      change: (value: Returned<N>, ...given: Given<N>) => Returned<N>,
+      change: (
+        value: Returned<Part[N]>,
+        ...given: Given<Part[N]>
+      ) => Returned<Part[N]>,
     ) =>
       spoiled((call) => (...given) =>
         call(...given).then((value) => change(value, ...given))
@@ -77,9 +83,18 @@ function faultsOf<N extends Method>(name: N) {
   };
 }
 
-const create = faultsOf("create");
-const get = faultsOf("get");
-const list = faultsOf("list");
+const ofPets = (fault: (sound: PetDatabase) => Partial<PetDatabase>): Fault =>
+  fault;
+const create = faultsOf("create", ofPets);
+const get = faultsOf("get", ofPets);
+const list = faultsOf("list", ofPets);
+
+const insert = faultsOf("insert", ofKeys);
+const insertFirst = faultsOf("insertFirst", ofKeys);
+const find = faultsOf("find", ofKeys);
+const listKeys = faultsOf("list", ofKeys);
+const revoke = faultsOf("revoke", ofKeys);
+const markUsed = faultsOf("markUsed", ofKeys);
 
 /** Changes the ids of the pets that create returns. */
 const numbered = (change: (id: bigint) => bigint): Fault =>
@@ -146,12 +161,12 @@ const answersAfterClose: Fault = ({ get, apiKeys }) => ({
 
 /** Faults, by the clause that detects them and, if there are several, by name. */
 const FAULTS: Readonly<Record<string, Fault | Faults>> = {
-  "create returns the pet with an id, and get finds it": () => ({
-    get: async () => undefined,
-  }),
-  "get returns undefined if no pet has the id": ({ get }) => ({
-    get: (id) => get(petId(BigInt.asUintN(32, id))),
-  }),
+  "create returns the pet with an id, and get finds it": get.returned(() =>
+    undefined
+  ),
+  "get returns undefined if no pet has the id": get.given((id) => [
+    petId(BigInt.asUintN(32, id)),
+  ]),
   "get and list find nothing if nothing was created": list.returned((page) =>
     page.pets.length > 0 ? page : { pets: [{ ...REX, id: petId(1n) }] }
   ),
@@ -319,32 +334,23 @@ const FAULTS: Readonly<Record<string, Fault | Faults>> = {
     { idempotencyRetention },
   ) => memoryStorage({ idempotencyRetention: idempotencyRetention || 1000 }),
   "apiKeys: insert numbers records from 1, and list returns them in order": {
-    "numbers records from 0": ofKeys(({ insert }) => ({
-      async insert(given) {
-        const record = await insert(given);
-        return { ...record, id: record.id - 1 };
-      },
+    "numbers records from 0": insert.returned((record) => ({
+      ...record,
+      id: record.id - 1,
     })),
-    "swaps the records": ofKeys(({ list }) => ({
-      list: async () => (await list()).toReversed(),
-    })),
+    "swaps the records": listKeys.returned((records) => records.toReversed()),
   },
-  "apiKeys: insert and list keep a delicate name exactly": ofKeys((
-    { insert },
-  ) => ({
-    insert: (record) => insert({ ...record, name: record.name.trim() }),
-  })),
+  "apiKeys: insert and list keep a delicate name exactly": insert.given(
+    (record) => [{ ...record, name: record.name.trim() }],
+  ),
   "apiKeys: insert, revoke and list keep times to the millisecond": {
-    "rounds the time of a revocation": ofKeys(({ revoke }) => ({
-      revoke: (id, time) => revoke(id, seconds(time)),
-    })),
-    "rounds the times of records": ofKeys(({ list }) => ({
-      list: async () =>
-        (await list()).map((record) => ({
-          ...record,
-          created: seconds(record.created),
-        })),
-    })),
+    "rounds the time of a revocation": revoke.given((id, time) => [
+      id,
+      seconds(time),
+    ]),
+    "rounds the times of records": listKeys.returned((records) =>
+      records.map((one) => ({ ...one, created: seconds(one.created) }))
+    ),
   },
   "apiKeys: insert rejects a digest that exists": ofKeys(({ insert }) => ({
     insert: (record) =>
@@ -354,9 +360,7 @@ const FAULTS: Readonly<Record<string, Fault | Faults>> = {
   })),
   "apiKeys: insertFirst keeps one record if 20 are sent at once": {
     "looks before it inserts": looksBeforeItInserts,
-    "drops the record that is kept": ofKeys(({ insertFirst }) => ({
-      insertFirst: async (record) => void await insertFirst(record),
-    })),
+    "drops the record that is kept": insertFirst.returned(() => undefined),
   },
   "apiKeys: insertFirst keeps one record if 16 storages send one at once":
     looksBeforeItInserts,
@@ -393,35 +397,20 @@ const FAULTS: Readonly<Record<string, Fault | Faults>> = {
     })),
   },
   "apiKeys: find, if the storage has it, returns the record of a digest, a revoked one too":
-    ofKeys(({ find }) => ({
-      async find(digest) {
-        const record = await find?.(digest);
-        return record?.revoked === undefined ? record : undefined;
-      },
-    })),
+    find.returned((record) => record?.revoked ? undefined : record),
   "apiKeys: insert, if the storage has markUsed, keeps the expiry": {
-    "drops the expiry": ofKeys(({ insert }) => ({
-      insert: ({ name, digest, created }) => insert({ name, digest, created }),
-    })),
-    "finds no key": ofKeys(() => ({ find: async () => undefined })),
-    "does not find the expiry": ofKeys(({ find }) => ({
-      async find(digest) {
-        const { expires: _, ...others } = await find?.(digest) ?? assert.fail();
-        return others;
-      },
-    })),
-  },
-  "apiKeys: insertFirst, if the storage has markUsed, keeps the expiry": ofKeys(
-    ({ insertFirst }) => ({
-      insertFirst: ({ name, digest, created }) =>
-        insertFirst({ name, digest, created }),
+    "drops the expiry": insert.given(({ expires: _, ...others }) => [others]),
+    "finds no key": find.returned(() => undefined),
+    "does not find the expiry": find.returned((record) => {
+      const { expires: _, ...others } = record ?? assert.fail();
+      return others;
     }),
-  ),
+  },
+  "apiKeys: insertFirst, if the storage has markUsed, keeps the expiry":
+    insertFirst.given(({ expires: _, ...others }) => [others]),
   "apiKeys: markUsed, if the storage has it, sets the latest day": {
-    "notes nothing": ofKeys(() => ({ markUsed: async () => {} })),
-    "notes any key": ofKeys(({ markUsed }) => ({
-      markUsed: async (_, day) => await markUsed?.(2, day),
-    })),
+    "notes nothing": ofKeys(() => ({ async markUsed() {} })),
+    "notes any key": markUsed.given((_, day) => [2, day]),
     "goes back": ofKeys((apiKeys) => {
       let last: Date | undefined;
       return {
@@ -435,20 +424,13 @@ const FAULTS: Readonly<Record<string, Fault | Faults>> = {
       };
     }),
   },
-  "apiKeys: revoke keeps the time of the first revocation": ofKeys((
-    { revoke },
-  ) => ({
-    async revoke(id, revoked) {
-      const record = await revoke(id, revoked);
-      return record && { ...record, revoked };
-    },
-  })),
-  "apiKeys: revoke returns undefined if no record has the id": ofKeys((
-    { revoke },
-  ) => ({
-    revoke: async (id, time) =>
-      await revoke(id, time) ?? { id, name: "", created: time, revoked: time },
-  })),
+  "apiKeys: revoke keeps the time of the first revocation": revoke.returned(
+    (record, _, revoked) => record && { ...record, revoked },
+  ),
+  "apiKeys: revoke returns undefined if no record has the id": revoke.returned(
+    (record, id, created) =>
+      record ?? { id, name: "", created, revoked: created },
+  ),
   "apiKeys: a change of a date that was passed in or returned changes no record":
     ofKeys(({ insert }) => {
       const shared: ApiKeyRecord[] = [];
