@@ -74,28 +74,12 @@ const inGit = testUnless(skipping(status !== 0 && "this is no Git checkout"));
 inGit(
   "the top level holds what people look for, and no litter of a tool",
   () => {
-    const topLevel = [
-      ...new Set(
-        stdout.trim().split("\n").map((path) => path.replace(/\/.*/, "")),
-      ),
-    ];
-    assert.deepEqual(topLevel.toSorted(), [
-      ".ci",
-      ".github",
-      ".gitignore",
-      ".vscode",
-      "CHANGELOG.md",
-      "CONTRIBUTING.md",
-      "LICENSE",
-      "README.md",
-      "SECURITY.md",
-      "adapters",
-      "core",
-      "deno.json",
-      "deno.lock",
-      "docs",
-      "mod.ts",
-      "tests",
-    ]);
+    const paths = stdout.trim().split("\n");
+    const topLevel = new Set(paths.map((path) => path.replace(/\/.*/, "")));
+    assert.equal(
+      [...topLevel].sort().join(" "),
+      ".ci .github .gitignore .vscode CHANGELOG.md CONTRIBUTING.md LICENSE README.md " +
+        "SECURITY.md adapters core deno.json deno.lock docs mod.ts tests",
+    );
   },
 );
