@@ -26,13 +26,18 @@ export function parseInt64(text: string): bigint | undefined {
  * This applies to the outermost object, or to the objects in the outermost array. It takes time
  * linear in the length of the text; a reviver would be much slower.
  *
- * @throws {SyntaxError} if the text is not JSON.
+ * @returns the value; `undefined` if the text is not JSON.
  */
 export function parseWithInt64(
   text: string,
   ...names: readonly string[]
 ): unknown {
-  const value: unknown = JSON.parse(text);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined; // without the parser's message, which would quote the text
+  }
   // If the text has no fraction and no exponent, only unsafe integers can have been rounded.
   const hasIntegersOnly = !/[0-9][.eE]/.test(text);
   /** The same objects, in which a number that may have been rounded is a string of its digits. */

@@ -1,6 +1,6 @@
 /** Sends one request and reads its whole response, unless time runs out or the caller aborts. */
 
-import { decodeUtf8, Pieces } from "../../core/http/body.ts";
+import { decodeUtf8, giveUp, Pieces } from "../../core/http/body.ts";
 import type { ClientCall } from "./calls.ts";
 import type { Settings } from "./options.ts";
 
@@ -101,20 +101,9 @@ async function readText(
 ): Promise<string | undefined> {
   if (body === null) return undefined;
   const reader = body.getReader();
-  // It does not matter if cancelling fails.
-  const cancel = (): void => void reader.cancel(signal.reason).catch(() => {});
-  if (signal.aborted) cancel();
-  else signal.addEventListener("abort", cancel);
-  const pieces = new Pieces(
-    { maxBodyBytes: MAX_BODY_BYTES },
-    MAX_PIECES,
-    MIN_PIECE,
-  );
-  while (true) {
-    const { done, value } = await reader.read();
-    if (done) return decodeUtf8(pieces.bytes);
-    if (pieces.add(value) === undefined) continue;
-    cancel();
-    return undefined;
-  }
+  if (signal.aborted) giveUp(reader);
+  else signal.addEventListener("abort", () => giveUp(reader));
+  const pieces = new Pieces(MAX_BODY_BYTES, MAX_PIECES, MIN_PIECE);
+  const refusal = await pieces.addAll(reader);
+  return refusal === undefined ? decodeUtf8(pieces.bytes) : undefined;
 }

@@ -56,7 +56,7 @@ export function readOutcome<T extends object>(
   if (fault !== undefined) {
     return fail(fault, show(describeFault(received, origin), key));
   }
-  const body = text === undefined ? undefined : parse(text);
+  const body = parseWithInt64(text ?? "", "id", "categoryId");
   if (status === (isCreate ? 201 : 200)) {
     if (body === undefined) return fail("invalid_response", NOT_JSON);
     try {
@@ -121,15 +121,6 @@ function describeStatus(status: number): [PetStoreErrorCode, string] {
   }
   if (status >= 300 || status === 0) return ["http_error", REDIRECT];
   return ["invalid_response", `${answer}, which is not in the contract`];
-}
-
-/** Parses JSON; `undefined` if it is not JSON, because the parser's message would quote it. */
-function parse(text: string): unknown {
-  try {
-    return parseWithInt64(text, "id", "categoryId");
-  } catch {
-    return undefined;
-  }
 }
 
 /** Prepares a server's text for a message: short, on one line, and without the key. */

@@ -89,12 +89,8 @@ function callWithBody(action: (body: unknown) => void): Act {
     const text = await readText(request, limits, readBody);
     if (text === wrongMediaType) return notSentAsJson;
     if (typeof text !== "string") return text;
-    let body: unknown;
-    try {
-      body = parseWithInt64(text, "categoryId", "id");
-    } catch {
-      return notJson;
-    }
+    const body = parseWithInt64(text, "categoryId", "id");
+    if (body === undefined) return notJson;
     try {
       return await call(() => action(body))(request, readBody);
     } catch (cause) {

@@ -97,11 +97,9 @@ function readPets(text: string): unknown {
   if (file.size > MAX_BYTES) {
     throw new Error(`it has more than ${MAX_BYTES} bytes`);
   }
-  try {
-    return parseWithInt64(readFileSync(text, "utf8"), "categoryId", "id");
-  } catch {
-    throw new Error("it cannot be read as JSON");
-  }
+  const pets = parseWithInt64(readFileSync(text, "utf8"), "categoryId", "id");
+  if (pets === undefined) throw new Error("it cannot be read as JSON");
+  return pets;
 }
 
 if (import.meta.main) runSandbox(process.argv.slice(2)).catch(reportAndExit);

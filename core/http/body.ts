@@ -147,7 +147,7 @@ export class Pieces {
   #count = 0;
 
   constructor(
-    { maxBodyBytes }: Pick<BodyLimits, "maxBodyBytes">,
+    maxBodyBytes: number,
     maxPieces = MAX_PIECES,
     minPiece = MIN_PIECE,
   ) {
@@ -175,10 +175,30 @@ export class Pieces {
     return undefined;
   }
 
+  /** Adds what a stream has. If a piece is refused, cancels the stream and returns the refusal. */
+  async addAll(
+    reader: ReadableStreamDefaultReader<Uint8Array>,
+  ): Promise<Refusal | undefined> {
+    while (true) {
+      const { done, value } = await reader.read();
+      if (done) return undefined;
+      const refusal = this.add(value);
+      if (refusal === undefined) continue;
+      giveUp(reader);
+      return refusal;
+    }
+  }
+
   /** The bytes added so far. */
   get bytes(): Uint8Array {
     return this.#memory.subarray(0, this.#length);
   }
+}
+
+/** Cancels a stream whose rest is not wanted, and so ends the read under way. */
+export function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {
+  // The outcome is already known, so it does not matter if this fails.
+  reader.cancel().catch(() => {});
 }
 
 /** Refuses a body of too many bytes, with 413. */

@@ -5,6 +5,7 @@
 
 import {
   cutShort,
+  giveUp,
   late,
   MAX_PIECES,
   Pieces,
@@ -108,32 +109,20 @@ async function readStream(
   { body }: Request,
   limits: BodyLimits,
 ): Promise<Uint8Array | Refusal> {
-  const pieces = new Pieces(limits);
+  const pieces = new Pieces(limits.maxBodyBytes);
   if (body === null) return pieces.bytes;
   const reader = body.getReader();
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
-    giveUp(reader); // ends the read under way
+    giveUp(reader);
   }, limits.bodyTimeout);
   try {
-    while (true) {
-      const { done, value } = await reader.read();
-      if (isLate) return late;
-      if (done) return pieces.bytes;
-      const refusal = pieces.add(value);
-      if (refusal === undefined) continue;
-      giveUp(reader);
-      return refusal;
-    }
+    const refusal = await pieces.addAll(reader);
+    return isLate ? late : refusal ?? pieces.bytes;
   } catch {
     return isLate ? late : cutShort;
   } finally {
     clearTimeout(timer);
   }
-}
-
-function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {
-  // The answer is already known, so it does not matter if cancelling fails.
-  reader.cancel().catch(() => {});
 }

@@ -39,12 +39,8 @@ async function run(
   if (key instanceof Refusal) return key;
   const text = await readText(request, context, readBody);
   if (typeof text !== "string") return text;
-  let body: unknown;
-  try {
-    body = parseWithInt64(text, "categoryId");
-  } catch {
-    return notJson;
-  }
+  const body = parseWithInt64(text, "categoryId");
+  if (body === undefined) return notJson;
   const newPet = parseNewPet(body);
   if (newPet instanceof Refusal) return newPet;
   const options = key === undefined

@@ -21,7 +21,7 @@ export async function readBody(
   length: number | undefined,
 ): Promise<Uint8Array | Refusal> {
   const { req, res, awaitsContinue } = exchange;
-  const pieces = new Pieces(limits);
+  const pieces = new Pieces(limits.maxBodyBytes);
   if (!announcesBody(req)) return pieces.bytes;
   // Another parser, such as `express.json()`, has read it, or decodes its bytes to text.
   if (req.readableDidRead || req.readableEncoding !== null) throw readBefore();
