@@ -101,11 +101,9 @@ export function sandbox(options: SandboxOptions = {}): Sandbox {
     const { method, url, headers, signal } = request;
     signal.throwIfAborted();
     const { pathname, search } = new URL(url);
-    const entry = store.journal.begin({
-      method,
-      target: pathname + search,
-      headers: Object.fromEntries(headers),
-    });
+    const target = pathname + search;
+    const fields = Object.fromEntries(headers);
+    const entry = store.journal.begin({ method, target, headers: fields });
     const readBody = webBody(request);
     const answer = await store.answer(request, { entry, signal, readBody });
     signal.throwIfAborted();

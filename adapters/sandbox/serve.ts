@@ -89,12 +89,8 @@ export async function serveStore(
     const service: Service = async (request, connection, readBody) => {
       if (!socket.writable) return LOST;
       if (!entry) return await control(request, connection, readBody);
-      const answer = await store.answer(request, {
-        entry,
-        signal: gone.signal,
-        socket,
-        readBody,
-      });
+      const exchange = { entry, signal: gone.signal, socket, readBody };
+      const answer = await store.answer(request, exchange);
       if (answer === undefined) socket.destroy();
       return answer ?? LOST;
     };

@@ -84,11 +84,11 @@ export function createStore(options: SandboxOptions) {
   /** Opens the service anew, with the pets of the seed. */
   function reset(): void {
     kept = [...seed];
-    service = cors(createService(readHandlerOptions({
+    service = createService(readHandlerOptions({
       storage: arrayStorage(kept, maxPets),
       keys: apiKeys([key]),
       onError: (cause) => cause instanceof StorageError || console.error(cause),
-    })));
+    }));
     faults = [];
     journal.clear();
   }
@@ -107,7 +107,7 @@ export function createStore(options: SandboxOptions) {
     if (found === undefined || found.times === "always") return found;
     const times = (found.times ?? 1) - 1;
     const rest = times === 0 ? [] : [{ ...found, times }];
-    faults = faults.flatMap((fault) => fault === found ? rest : [fault]);
+    faults = faults.toSpliced(faults.indexOf(found), 1, ...rest);
     return found;
   }
 
@@ -124,24 +124,22 @@ export function createStore(options: SandboxOptions) {
     if (taken !== undefined) entry.fault = taken;
     const fault = taken ?? preferred(headers.get("prefer") ?? "");
     const made = madeAnswer(fault, { method, path });
-    const isTrue = made === undefined && fault.lose === undefined;
-    let result: Answer | undefined;
-    if (isTrue || fault.work === true) {
+    let result = made;
+    if (fault.work === true || made === undefined && fault.lose === undefined) {
       const read = recording(readBody, entry);
-      result = await service(request, undefined, read);
+      const done = await service(request, undefined, read);
       // A body of unknown length is read before its type is refused.
-      if (result.status === 415) entry.body = null;
+      if (done.status === 415) entry.body = null;
+      if (fault.lose === undefined) result ??= done;
     } else if (fault.lose === true) {
       // Closing a connection with unread bytes would reset it.
       const limits = { maxBodyBytes: 65_536, bodyTimeout: 1000 };
       await readText(request, limits, readBody);
     }
     journal.measure(entry);
-    if (fault.lose === true) result = undefined;
-    else if (made !== undefined) {
-      result = await cors(async () => made)(request, undefined, readBody);
-    }
     if (result !== undefined) {
+      const own = result;
+      result = await cors(async () => own)(request, undefined, readBody);
       result = replaceFields(allowPrefer(result), fault.answer?.headers);
       if (method !== "HEAD") result = await breakBody(result, fault, exchange);
     }
