@@ -10,10 +10,7 @@ type Value = JsonObject[string];
  */
 export function toOpenApi30(document: JsonObject): JsonObject {
   const { summary: _summary, license, ...info } = document.info as JsonObject;
-  const { name, identifier } = license as {
-    readonly name: string;
-    readonly identifier: string;
-  };
+  const { name, identifier } = license as Record<"name" | "identifier", string>;
   const url = `https://spdx.org/licenses/${identifier}`;
   return {
     ...convert(document) as JsonObject,
@@ -26,21 +23,18 @@ function convert(value: Value): Value {
   if (Array.isArray(value)) return value.map(convert) as Value;
   if (typeof value !== "object" || value === null) return value;
   const { $ref, examples, ...others } = value as JsonObject;
-  const members = Object.fromEntries(
-    Object.entries(others).map(([name, member]) => [
-      name,
-      convert(name === "responses" ? withRanges(member) : member),
-    ]),
-  );
+  const members: Record<string, Value> = {};
+  for (const [name, member] of Object.entries(others)) {
+    members[name] = convert(name === "responses" ? withRanges(member) : member);
+  }
   // In 3.0 nothing may stand next to a reference, and a schema has one example.
   if ($ref !== undefined) {
     const isAlone = Object.keys(others).length === 0;
     return isAlone ? { $ref } : { allOf: [{ $ref }], ...members };
   }
-  if (examples === undefined) return members;
-  return Array.isArray(examples)
-    ? { ...members, example: examples[0] }
-    : { ...members, examples };
+  if (Array.isArray(examples)) members.example = examples[0];
+  else if (examples !== undefined) members.examples = examples;
+  return members;
 }
 
 function withRanges(responses: Value): JsonObject {
