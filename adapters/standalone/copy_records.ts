@@ -29,7 +29,6 @@ interface Job {
 }
 
 type Survey = Awaited<ReturnType<typeof survey>>;
-type Copied = Awaited<ReturnType<typeof copyTable>>;
 
 const MORE =
   "FROM was written to meanwhile, and has more rows now. Stop the servers that use it, and run the same command again: it copies the rest";
@@ -56,13 +55,13 @@ export async function copyAll(job: Job) {
         `TO already has ${pets.count} pets of FROM: continuing after the id ${pets.last}`,
       );
     }
-    const copiedPets = await copyTable(PETS, job, pets);
+    const verifyPets = await copyTable(PETS, job, pets);
     await copyIdempotencyKeys(job);
     // Starts with the first key, because it may have been revoked or used since.
-    const copiedKeys = await copyTable(API_KEYS, job, { ...apiKeys, last: 0n });
+    const verifyKeys = await copyTable(API_KEYS, job, { ...apiKeys, last: 0n });
     const both = {
-      pets: await verify(PETS, copiedPets, job),
-      apiKeys: await verify(keysWithout("last_used"), copiedKeys, job),
+      pets: await verifyPets(PETS),
+      apiKeys: await verifyKeys(keysWithout("last_used")),
     };
     const results = Object.values(both);
     const equal = results.every(({ from, to }) => from.sha256 === to.sha256);
@@ -97,7 +96,11 @@ async function compare(table: Table, job: Job): Promise<Survey> {
   );
 }
 
-/** Copies the rows after the id `last`, up to the last row that FROM has now. */
+/**
+ * Copies the rows after the id `last`, up to the last row that FROM has now.
+ *
+ * @returns reads both sides again; returns what they have, and how much was copied.
+ */
 async function copyTable(
   table: Table,
   job: Job,
@@ -114,20 +117,13 @@ async function copyTable(
     await write(to, table, page);
     progress(page.length);
   }
-  return { earlier, copied, source };
-}
-
-/** Reads both sides again. Returns what they have, and how much was copied. */
-async function verify(
-  table: Table,
-  { earlier, copied, source }: Copied,
-  job: Job,
-) {
-  const sides = await summarize("Verifying", table, source, job);
-  // FROM may have assigned more meanwhile.
-  const now = await survey(job.from, table);
-  await job.to.continueAfter(table, now.given);
-  return { earlier, copied, more: now.count - source.count, ...sides };
+  return async (compared: Table) => {
+    const sides = await summarize("Verifying", compared, source, job);
+    // FROM may have assigned more meanwhile.
+    const now = await survey(from, table);
+    await to.continueAfter(table, now.given);
+    return { earlier, copied, more: now.count - source.count, ...sides };
+  };
 }
 
 /** Copies the idempotency keys, except for those of pets that TO lacks. */
