@@ -14,24 +14,8 @@ import { readConfig } from "./config.ts";
 import { prepareService } from "./prepare_service.ts";
 import { joinWorkers } from "./workers.ts";
 
-/** The exports that `deno serve` uses. */
-export interface ServedModule {
-  /** Answers a request. `info` tells when its response has been sent. */
-  fetch(
-    request: Request,
-    info: { readonly completed: Promise<unknown> },
-  ): Promise<Response>;
-  /**
-   * Called, in one worker only, once the server listens; without `hostname` if it does not listen
-   * on TCP.
-   */
-  onListen(
-    address: { readonly hostname?: string; readonly port: number },
-  ): void;
-}
-
 /** Makes the server of one worker. */
-async function prepareWorker(): Promise<ServedModule> {
+async function prepareWorker(): Promise<Deno.ServeDefaultExport> {
   if (!("Deno" in globalThis)) {
     throw new Error(
       "Cannot start: serve.ts is for deno serve. Use main.ts start",
@@ -72,13 +56,14 @@ async function prepareWorker(): Promise<ServedModule> {
       return respond(service.answer, request, info);
     },
 
-    onListen({ hostname, port }) {
-      if (hostname === undefined) {
+    // In one worker only.
+    onListen(address) {
+      if (address.transport !== "tcp") {
         reportAndExit(
           new Error("Cannot read DENO_SERVE_ADDRESS: it must be a TCP address"),
         );
       }
-      service.greet({ hostname, port }).catch(reportAndExit);
+      service.greet(address).catch(reportAndExit);
     },
   };
 }
@@ -90,5 +75,7 @@ function refusal(setting: string, reason: string): Error {
 }
 
 /** The server of one worker. */
-const served: ServedModule = await prepareWorker().catch(reportAndExit);
+const served: Deno.ServeDefaultExport = await prepareWorker().catch(
+  reportAndExit,
+);
 export default served;

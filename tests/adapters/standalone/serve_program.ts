@@ -12,14 +12,16 @@ const completed = setTimeout(200).then(() => {
   setTimeout(20).then(() => console.log("the last bytes have left"));
   console.log("Deno has sent it");
 });
+const remoteAddr = { transport: "tcp", hostname: "::1", port: 1 } as const;
+const info = { completed, remoteAddr };
 const request = new Request("http://localhost/livez");
-const response = await server?.fetch(request, { completed });
+const response = await server?.fetch(request, info);
 console.log(response?.status);
 if (process.argv.includes("--left")) {
   const channel = new BroadcastChannel("petstore workers");
   channel.postMessage({ worker: "another", isLeaving: true });
   const ready = "http://localhost/readyz";
-  const ask = () => server?.fetch(new Request(ready), { completed });
+  const ask = () => server?.fetch(new Request(ready), info);
   while ((await ask())?.status === 200) await setTimeout(1);
   channel.close();
 }
