@@ -34,24 +34,23 @@ export function createMetrics(database: Database, pool?: () => PoolCounts) {
   const log = database.kind === "sqlite"
     ? `${realpathSync(database.path)}-wal`
     : undefined;
-  /** The requests that are being answered. */
-  let active = 0;
-  const unfinished = { creates: 0, reads: 0 };
+  /** What is not finished: requests, and what they ask of the storage. */
+  const unfinished = { requests: 0, creates: 0, reads: 0 };
   let faults = 0;
 
   /** Counts work until it settles. */
-  function count<T>(kind: keyof typeof unfinished, work: Promise<T>) {
+  function count<T>(kind: keyof typeof unfinished, work: () => Promise<T>) {
     unfinished[kind]++;
-    return work.finally(() => unfinished[kind]--);
+    return work().finally(() => unfinished[kind]--);
   }
 
   /** Wraps a storage to count its unfinished creates and reads. */
   function watch<T extends PetStorage>(storage: T): T {
     return {
       ...storage,
-      create: (...call) => count("creates", storage.create(...call)),
-      get: (id) => count("reads", storage.get(id)),
-      list: (query) => count("reads", storage.list(query)),
+      create: (...call) => count("creates", () => storage.create(...call)),
+      get: (id) => count("reads", () => storage.get(id)),
+      list: (query) => count("reads", () => storage.list(query)),
     };
   }
 
@@ -65,9 +64,7 @@ export function createMetrics(database: Database, pool?: () => PoolCounts) {
   /** Counts and times the requests of a service. */
   const layer: Layer = (service) => async (request, ...rest) => {
     const start = performance.now();
-    active++;
-    const answer = await service(request, ...rest);
-    active--;
+    const answer = await count("requests", () => service(request, ...rest));
     const { status, route = "", cause } = answer;
     const method = knownMethod(request) ?? "_OTHER";
     const labels =
@@ -84,7 +81,7 @@ export function createMetrics(database: Database, pool?: () => PoolCounts) {
 
   function text(): string {
     const lines = [
-      `http_server_active_requests ${active} Requests being answered, including this one.`,
+      `http_server_active_requests ${unfinished.requests} Requests being answered, including this one.`,
       `petstore_creates_waiting ${unfinished.creates} Creates that the storage has not finished.`,
       `petstore_reads_waiting ${unfinished.reads} Reads that the storage has not finished.`,
       `petstore_storage_faults_total ${faults} Requests refused because of a fault of the storage.`,
