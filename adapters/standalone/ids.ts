@@ -27,13 +27,9 @@ DATABASE_URL names the database (sqlite:petstore.db), as it does for start.
 
 /** Runs the command with the arguments that follow `ids`. */
 export async function runIds(args: readonly string[]): Promise<void> {
-  const options = { from: { type: "string" } } as const;
-  const { values, positionals } = parseArguments(args, options, true);
-  if (values.help || args.length === 0) {
+  const { values } = parseArguments(args, { from: { type: "string" } });
+  if (values.help || values.from === undefined) {
     return void process.stdout.write(HELP);
-  }
-  if (values.from === undefined || positionals.length > 0) {
-    throw new UsageError("ids takes one option: --from N");
   }
   const from = parsePetId(values.from);
   if (from === undefined) {

@@ -101,7 +101,7 @@ const WRONG = [
   ["keys revoke one", /^Cannot read KEY: it is neither an id nor an issued /],
   ["keys revoke 0", /^Cannot read ID: it must be an integer from 1 to /],
   ["keys rotate 1", /issue NAME/],
-  ["ids 7", /^ids takes one option: --from N$/],
+  ["ids 7", /^Unexpected argument '7'\. /],
   ["ids --from 0", /^Cannot read --from: it must be an id, from 1 to /],
   ["ids --from 9223372036854775808", /^Cannot read --from: /],
   ["copy a b -x", /^Unknown option '-x'$/],
