@@ -3,15 +3,11 @@
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { origin } from "../http/server.ts";
 import { PROGRAM } from "./command_line.ts";
-import type { Config } from "./config.ts";
 import { standardError } from "./output.ts";
 import type { OpenService } from "./service.ts";
 
 /** What the greeting depends on. Without fixed keys, the first key may be issued. */
-interface Situation
-  extends
-    Pick<OpenService, "basePath" | "issuedKeys" | "pageProblem">,
-    Pick<Config, "fixedKeysFrom"> {
+interface Situation extends OpenService {
   /** If standard error is a terminal, where the first key is issued and shown. */
   readonly isTerminal: boolean;
 }
@@ -31,15 +27,13 @@ export async function greet(
   const docs = `Read and try it at ${server}/docs\n`;
   // Written even without a page, to see below whether anything can be written.
   standardError.write(problem === undefined ? docs : "\n");
-  if (fixedKeysFrom !== undefined) {
-    standardError.write(
-      `The API keys are those in ${fixedKeysFrom}\nThe pet store listens at ${pets}\n`,
-    );
-  } else {
-    // A key is shown only once, so none is issued while nothing can be written.
-    if (!await standardError.flush()) return;
-    standardError.write(await issueFirstKey(pets, situation));
-  }
+  // A key is shown only once, so none is issued while nothing can be written.
+  if (!await standardError.flush()) return;
+  standardError.write(
+    fixedKeysFrom === undefined
+      ? await issueFirstKey(pets, situation)
+      : `The API keys are those in ${fixedKeysFrom}\nThe pet store listens at ${pets}\n`,
+  );
   if (problem !== undefined) standardError.write(`${problem}\n`);
 }
 

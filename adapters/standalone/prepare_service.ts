@@ -126,10 +126,8 @@ export function prepareService(
     },
     /** Tells people where it listens, once it is open. Call it at most once. */
     async greet(address: Parameters<typeof greet>[0]): Promise<void> {
-      const { fixedKeysFrom } = config;
       const opened = await opening.promise;
-      if (isStopping) return;
-      await greet(address, { ...opened, fixedKeysFrom, isTerminal });
+      if (!isStopping) await greet(address, { ...opened, isTerminal });
     },
   };
 }

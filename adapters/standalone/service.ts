@@ -2,11 +2,7 @@
 
 import { readHandlerOptions } from "../../core/handler.ts";
 import { corsLayer } from "../../core/http/cors.ts";
-import {
-  JSON_HEADERS,
-  type Layer,
-  type Service,
-} from "../../core/http/message.ts";
+import type { Layer, Service } from "../../core/http/message.ts";
 import { Refusal } from "../../core/http/refusal.ts";
 import { createRouter } from "../../core/http/router.ts";
 import { anyOf, apiKeys } from "../../core/keys/api_keys.ts";
@@ -85,6 +81,7 @@ export async function openService(config: Config, open = openStorage) {
     /** Without a `/` at its end. */
     basePath,
     issuedKeys: issued,
+    fixedKeysFrom: config.fixedKeysFrom,
     /** Resolves once the documentation page has been read: to what is wrong if that failed. */
     pageProblem: page.problem,
     close(): Promise<void> {
@@ -104,20 +101,15 @@ const notFound = new Refusal(
  * endpoints say why.
  */
 function openPage(openApiUrl: string) {
-  const page = createPage({
-    openApiUrl,
-    path: "/docs",
-    alias: "/",
-    rememberKey: true,
-  });
+  const page = createPage({ openApiUrl, alias: "/", rememberKey: true });
   const problem = page.load().then(() => undefined, explain);
   const endpoints = page.endpoints.map((endpoint): Endpoint => ({
     ...endpoint,
     async run(call) {
       const message = await problem;
-      if (message === undefined) return await endpoint.run(call);
-      const headers = { ...JSON_HEADERS, "content-type": "text/plain" };
-      return { status: 404, headers, body: `${message}\n` };
+      return message === undefined
+        ? await endpoint.run(call)
+        : new Refusal("not_found", message);
     },
   }));
   return { problem, endpoints };

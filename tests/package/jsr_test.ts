@@ -91,9 +91,7 @@ it("deno serve runs the entry from an address, with the flags in docs/embedding.
   const created = await ask(server, "POST", "/v1/pets", { body: REX_JSON });
   assert.equal(created.status, 201);
   const { status, text } = await ask(server, "GET", "/docs");
-  assert.deepEqual([status, text], [
-    404,
-    "No page at /docs: a server that runs from an address has none; the npm package and a clone do\n",
-  ]);
+  assert.equal(status, 404);
+  assert.match(text, /"No page at \/docs: a server that runs from an address /);
   assert.equal(await server.end(), 0);
 });

@@ -21,8 +21,7 @@ async function open(
   const config = readConfig({ DATABASE_URL: "memory:", ...settings });
   const service = await openService(config, async () => storage);
   atEnd(t, () => service.close());
-  const situation = { ...service, fixedKeysFrom: undefined, isTerminal: true };
-  return () => greet(ADDRESS, situation);
+  return () => greet(ADDRESS, { ...service, isTerminal: true });
 }
 
 test("greet says that it cannot issue the first key, and how to issue one", async (t) => {
