@@ -98,7 +98,8 @@ export function listening(
 /** The origin of a server, as a URL that a client on the same machine can use. */
 export function origin(hostname: string, port: number): string {
   if (hostname === "0.0.0.0" || hostname === "::") hostname = "localhost";
-  const host = hostname.includes(":") ? `[${hostname}]` : hostname;
+  const isBare = hostname.includes(":") && !hostname.startsWith("["); // IPv6
+  const host = isBare ? `[${hostname}]` : hostname;
   return `http://${host}:${port}`;
 }
 

@@ -3,8 +3,14 @@ import test from "node:test";
 import { listenError, listening } from "../../../adapters/http/server.ts";
 
 test("the URL of a server is one that a client on the same machine can use", () => {
-  const hosts = { "0.0.0.0": "localhost", "::": "localhost", "::1": "[::1]" };
-  for (const [hostname, host] of Object.entries({ a: "a", ...hosts })) {
+  const hosts = {
+    "a": "a",
+    "0.0.0.0": "localhost",
+    "::": "localhost",
+    "::1": "[::1]",
+    "[::1]": "[::1]",
+  };
+  for (const [hostname, host] of Object.entries(hosts)) {
     const { url } = listening({ hostname, port: 80 }, () => Promise.resolve());
     assert.equal(url, `http://${host}:80`);
   }
