@@ -19,7 +19,7 @@ export function inPieces(answer: Answer): Answer {
     body.byteLength > PIECE;
   if (!isLarge) return answer;
   const length = { "content-length": String(body.byteLength) };
-  const pieces = ReadableStream.from(piecesOf(body));
+  const pieces = ReadableStream.from(inTurns(body));
   return { ...withFields(answer, length), body: pieces };
 }
 
@@ -29,16 +29,8 @@ export function inPieces(answer: Answer): Answer {
  * when that changes.
  */
 export async function* inTurns(bytes: Bytes): AsyncGenerator<Bytes> {
-  for (const piece of piecesOf(bytes)) {
-    if (piece.byteOffset > bytes.byteOffset) {
-      await new Promise((resolve) => setTimeout(resolve));
-    }
-    yield piece;
-  }
-}
-
-function* piecesOf<T extends Uint8Array>(bytes: T): Generator<T> {
   for (let start = 0; start < bytes.byteLength; start += PIECE) {
-    yield bytes.subarray(start, start + PIECE) as T;
+    if (start > 0) await new Promise((resolve) => setTimeout(resolve));
+    yield bytes.subarray(start, start + PIECE);
   }
 }
