@@ -157,7 +157,7 @@ function checkKey(address, keep) {
       const headers = { authorization: `Bearer ${key}` };
       const response = await fetch(address, { headers });
       if (response.status === 401) authActions.logout([AUTH_ID]);
-      if (!response.ok) throw await response.json();
+      if (!response.ok) throw await response.json().catch(() => ({}));
     } catch ({ message = "the answer is an error" }) { // a proxy's has no message
       const error = { authId: AUTH_ID, level: "not accepted", message };
       return errActions.newAuthErr(error);

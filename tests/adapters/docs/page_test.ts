@@ -343,7 +343,7 @@ onPage({ ...DESKTOP, rememberKey: true })(
     await fillInKey(page, "secret");
     assert.deepEqual(await stores(page), kept);
 
-    const failing = { status: 503, json: {} };
+    const failing = { status: 503, body: "<h1>Bad" };
     await page.route("**/v1/pets*", (route) => route.fulfill(failing));
     await page.reload();
     await page.click(".btn.authorize");
