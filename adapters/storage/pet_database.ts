@@ -12,9 +12,9 @@ export interface PetDatabase extends PetStorage {
 /** How long an idempotency key is kept by default, in ms: 24 hours. */
 export const DEFAULT_RETENTION = 86_400_000;
 
-/** The reason to refuse a database that is only read and lacks tables or columns. */
+/** The reason to refuse a database that is only read and has no tables. */
 export const NO_TABLES =
-  "it lacks tables or columns of this program, which a server adds when it starts; nothing was changed";
+  "it lacks the tables of this program, which a server makes when it starts; nothing was changed";
 
 /** Counts of connections to a database. It is here so that only PostgreSQL needs types of `pg`. */
 export interface PoolCounts {
@@ -31,16 +31,10 @@ export interface PoolCounts {
 /** @throws {Error} if this program does not know the version of the tables. */
 export function assertVersion(version: number, known: number): void {
   if (version === known) return;
-  if (version > known) {
-    throw new Error(
-      `its tables are version ${version}, of a newer release, and this one knows version ${known}; ` +
-        "nothing was changed: start that release, or restore a backup from before the upgrade",
-    );
-  }
-  throw new Error(
-    `its tables are version ${version}, and this program knows version ${known}; ` +
-      "use the version of the program that made them",
-  );
+  const rest = version > known
+    ? `of a newer release, and this one knows version ${known}; nothing was changed: start that release, or restore a backup from before the upgrade`
+    : `and this program knows version ${known}; use the version of the program that made them`;
+  throw new Error(`its tables are version ${version}, ${rest}`);
 }
 
 /** Makes the error of an action, for example `get pet`. If it is `unavailable`, nothing happened. */

@@ -32,12 +32,3 @@ export const TABLES: readonly string[] = [
   `CREATE INDEX IF NOT EXISTS idempotency_keys_by_created
       ON idempotency_keys (created)`,
 ];
-
-/**
- * Adds the later columns of {@linkcode TABLES} to a table `api_keys` that lacks them. Only `expires`
- * is looked for: a further column needs its own look and its own statement.
- */
-export const NEW_COLUMNS: readonly string[] = [
-  "ALTER TABLE api_keys ADD COLUMN expires INTEGER",
-  "ALTER TABLE api_keys ADD COLUMN last_used INTEGER",
-];

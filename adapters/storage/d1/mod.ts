@@ -18,7 +18,7 @@ import {
   DEFAULT_RETENTION,
   type PetDatabase,
 } from "../pet_database.ts";
-import { NEW_COLUMNS, TABLES } from "../sqlite_tables.ts";
+import { TABLES } from "../sqlite_tables.ts";
 import { STATUS_CODE, toPet } from "../stored_row.ts";
 import { d1Fault } from "./fault.ts";
 
@@ -168,7 +168,7 @@ export function d1Storage(
   };
 }
 
-/** Runs statements in one transaction; creates the tables or columns if one is missing. */
+/** Runs statements in one transaction; creates the tables if one is missing. */
 async function batch(
   binding: D1Binding,
   statements: D1Statement[],
@@ -176,22 +176,10 @@ async function batch(
   try {
     return await binding.batch(statements);
   } catch (error) {
-    const message = String(error);
-    if (/no such column|has no column/.test(message)) {
-      // Fails if another isolate was faster; the statements then succeed anyway.
-      await batchAll(binding, NEW_COLUMNS).catch(() => {});
-    } else if (/no such table/.test(message)) {
-      await batchAll(binding, TABLES);
-    } else throw error;
+    if (!/no such table/.test(String(error))) throw error;
+    await binding.batch(TABLES.map((sql) => binding.prepare(sql)));
   }
   return await binding.batch(statements);
-}
-
-function batchAll(
-  binding: D1Binding,
-  texts: readonly string[],
-): ReturnType<D1Binding["batch"]> {
-  return binding.batch(texts.map((sql) => binding.prepare(sql)));
 }
 
 /** Reads a pet from a row of `COLUMNS`. */

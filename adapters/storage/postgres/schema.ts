@@ -51,23 +51,12 @@ const TABLES: readonly string[] = [
   `INSERT INTO petstore_schema VALUES (${SCHEMA_VERSION})`,
 ];
 
-/**
- * Adds the later columns to a table `api_keys` that lacks them. {@linkcode LOOK} looks only for
- * `expires`: a further column needs its own look and its own statement.
- */
-const NEW_COLUMNS: readonly string[] = [
-  "ALTER TABLE api_keys ADD COLUMN expires bigint, ADD COLUMN last_used bigint",
-];
-
 // Not to_regclass(), which remembers that a table was missing even after the wait for the lock.
 const LOOK = plain(
   `SELECT current_setting('server_encoding'),
     current_setting('transaction_isolation'),
     count(*) FILTER (WHERE tablename = 'petstore_schema') > 0,
-    count(*) FILTER (WHERE tablename IN ('pets', 'api_keys', 'idempotency_keys')) > 0,
-    EXISTS (SELECT FROM information_schema.columns
-      WHERE table_schema::name = ANY (current_schemas(false))
-        AND table_name::name = 'api_keys' AND column_name::name = 'expires')
+    count(*) FILTER (WHERE tablename IN ('pets', 'api_keys', 'idempotency_keys')) > 0
     FROM pg_tables WHERE schemaname = ANY (current_schemas(false))`,
 );
 /** Warnings for the owner of the database, one column each. */
@@ -81,15 +70,13 @@ const CAUTIONS = plain(
       WHERE seqrelid = pg_get_serial_sequence('pets', 'id')::regclass::oid
         AND seqcache > 1)`,
 );
-const VERSION = plain(
-  "SELECT coalesce(max(version), 0) FROM petstore_schema",
-);
+const VERSION = plain("SELECT max(version) FROM petstore_schema");
 
 /**
  * Creates the tables if they are missing; any number of servers may do so at once. Waits up to
  * `openTimeout` ms for a database server that cannot be reached yet.
  *
- * @param access `read` creates nothing, and fails if tables or columns are missing.
+ * @param access `read` creates nothing, and fails if the tables are missing.
  * @throws {StorageError} `unavailable` if the database cannot be used; the message says why.
  */
 export async function openSchema(
@@ -100,7 +87,7 @@ export async function openSchema(
   const deadline = performance.now() + openTimeout;
   for (;;) {
     try {
-      return await bringUpToDate(connections, access);
+      return await createTables(connections, access);
     } catch (error) {
       if (!(error instanceof StorageError)) {
         throw fault("unavailable", ACTION, error);
@@ -133,27 +120,24 @@ export async function cautions(
   ].filter((caution) => typeof caution === "string");
 }
 
-async function bringUpToDate(
+async function createTables(
   connections: PostgresConnections,
   access?: Access,
 ): Promise<void> {
   const read: Send = (statement) => connections.read(ACTION, statement);
   // First without the lock: a standby cannot take it, and a user who may not create tables need
   // not.
-  if ((await findChanges(read)).length === 0) return;
+  if (await hasTables(read)) return;
   if (access === "read") throw new Error(NO_TABLES);
   await connections.transaction(ACTION, SCHEMA_LOCK, async (send) => {
-    for (const text of await findChanges(send)) await send(plain(text));
+    if (await hasTables(send)) return;
+    for (const text of TABLES) await send(plain(text));
   });
 }
 
-/**
- * Returns the statements that bring the tables up to date; none if they already are. Throws if the
- * database cannot be used.
- */
-async function findChanges(send: Send): Promise<readonly string[]> {
-  const [[encoding, isolation, isOurs, isTaken, hasNewColumns] = []] =
-    await send(LOOK);
+/** Tells whether our tables exist. Throws if the database cannot be used. */
+async function hasTables(send: Send): Promise<boolean> {
+  const [[encoding, isolation, isOurs, isTaken] = []] = await send(LOOK);
   if (encoding !== "UTF8") {
     throw new Error(
       `its encoding is ${encoding}, and names need UTF8 (CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0)`,
@@ -167,13 +151,13 @@ async function findChanges(send: Send): Promise<readonly string[]> {
   }
   if (isOurs === true) {
     const [[version] = []] = await send(VERSION);
-    assertVersion(Number(version), SCHEMA_VERSION);
-    return hasNewColumns === true ? [] : NEW_COLUMNS;
+    assertVersion(Number(version ?? 0), SCHEMA_VERSION);
+    return true;
   }
   if (isTaken === true) {
     throw new Error(
       "another program has a table named pets, api_keys or idempotency_keys there; nothing was changed",
     );
   }
-  return TABLES;
+  return false;
 }

@@ -52,7 +52,7 @@ export class Connection {
   }
 
   /**
-   * Prepares a statement that returns rows as arrays and integers as `bigint`.
+   * Prepares a statement that returns rows as arrays and integers as `bigint` (`OPTIONS` in open.ts).
    *
    * Each SQL text is prepared once. Deno 2.9.6 keeps unused statements and frees them all in one
    * stall (1.7 s after 77,000), because `drop` in its ext/node_sqlite/statement.rs searches a list
@@ -61,15 +61,7 @@ export class Connection {
   prepare(sql: string): StatementSync {
     const earlier = this.#statements.get(sql);
     if (earlier !== undefined) return earlier;
-    // Deno 2.9 has the method but no type for it. The type can go if `deno check` passes without
-    // it.
-    const statement: StatementSync & { setReturnArrays?(is: boolean): void } =
-      this.#db.prepare(sql);
-    // For COMMIT too: Node 26 throws after it if the last id does not fit a number
-    // (nodejs/node#65177, as documented). That can go if
-    // tests/adapters/storage/sqlite/faults_test.ts passes on Node without it.
-    statement.setReadBigInts(true);
-    statement.setReturnArrays?.(true);
+    const statement = this.#db.prepare(sql);
     this.#statements.set(sql, statement);
     return statement;
   }
@@ -169,15 +161,12 @@ export class Connection {
     this.#rollBack();
     if (mustSave) this.#isLogSaved = this.#saveLog();
     if (this.#lockOthersOut("file")) return;
-    switch (this.#files.index.state()) {
-      case "in place": // all who have the file open share it
-        this.#lockOthersOut("writes");
-        return;
-      case "missing": // nobody writes with a new one yet
-        return;
-      case "replaced": // others write with it, and see no lock of this connection
-        this.#giveUp();
-    }
+    const index = this.#files.index.state();
+    // All who have the file open share it.
+    if (index === "in place") this.#lockOthersOut("writes");
+    // Others write with a new one, and see no lock of this connection. If it is missing, nobody
+    // writes with a new one yet.
+    if (index === "replaced") this.#giveUp();
   }
 
   /** Ends the transaction, if there is one. */

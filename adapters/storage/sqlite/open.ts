@@ -13,13 +13,18 @@ import {
 import { basename, dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { assertVersion, NO_TABLES, storageError } from "../pet_database.ts";
-import { NEW_COLUMNS, SCHEMA_VERSION, TABLES } from "../sqlite_tables.ts";
+import { SCHEMA_VERSION, TABLES } from "../sqlite_tables.ts";
 import type { Access } from "../transfer.ts";
 import { faultReason, isAccessFault, isBusy } from "./fault.ts";
 import { retryWhileLocked, SqliteFile } from "./file.ts";
 
 /** `PRAGMA application_id` of our files: "PETS" in ASCII. */
-const APPLICATION_ID = 0x50455453;
+const APPLICATION_ID = 0x50455453n;
+
+// They apply to COMMIT too: Node 26 throws after it if the last id does not fit a number
+// (nodejs/node#65177, as documented; tested by tests/adapters/storage/sqlite/faults_test.ts). An
+// `object`, because Deno 2.9 has no types for them.
+const OPTIONS: object = { readBigInts: true, returnArrays: true };
 
 /**
  * Opens a file. Creates it and its tables if they are missing. Any number of processes may do so at
@@ -42,7 +47,7 @@ export function openSqliteFile(
     }
     assertOneName(file);
     if (findMissing(file) !== undefined) assertUnused(file);
-    const db = new DatabaseSync(file);
+    const db = new DatabaseSync(file, OPTIONS);
     try {
       setUp(db, access);
       warnIfMountedAlone(file);
@@ -144,10 +149,10 @@ function setUp(db: DatabaseSync, access: Access): void {
   // Checked first, because the file may belong to another program, and in a transaction, because
   // another process may be creating the tables.
   db.prepare("BEGIN").run();
-  const isMissing = findChanges(db).length > 0;
-  if (isMissing && access === "read") throw new Error(NO_TABLES);
+  const isNew = !hasTables(db);
+  if (isNew && access === "read") throw new Error(NO_TABLES);
   db.prepare("COMMIT").run();
-  const mode = db.prepare("PRAGMA journal_mode = WAL").get()?.journal_mode;
+  const mode = db.prepare("PRAGMA journal_mode = WAL").get()?.[0];
   if (mode !== "wal") {
     throw new Error(
       "its file system does not support SQLite's write-ahead log; use a local disk",
@@ -164,39 +169,34 @@ function setUp(db: DatabaseSync, access: Access): void {
   db.prepare("PRAGMA cache_size = -16000").run();
   // From here on the log and its index exist, so that they can be watched.
   db.prepare("BEGIN IMMEDIATE").run();
-  // Not with db.exec(), whose errors have no result code on Deno 2.9 (denoland/deno#28289).
-  for (const sql of findChanges(db)) db.prepare(sql).run();
+  if (!hasTables(db)) {
+    // Not with db.exec(), whose errors have no result code on Deno 2.9 (denoland/deno#28289).
+    for (const sql of TABLES) db.prepare(sql).run();
+    db.prepare(`PRAGMA application_id = ${APPLICATION_ID}`).run();
+    db.prepare(`PRAGMA user_version = ${SCHEMA_VERSION}`).run();
+  }
   // In a file that is read-only for this user, BEGIN IMMEDIATE succeeds, and this fails.
   if (access === "write") db.prepare("DELETE FROM pets WHERE false").run();
   db.prepare("COMMIT").run();
 }
 
 /**
- * Returns the statements that bring the tables up to date; none if they already are. Call it inside
- * a transaction, so that it reads one state.
+ * Tells whether the database has our tables; false if it is empty. Call it inside a transaction, so
+ * that it reads one state.
  *
  * @throws {Error} if the database belongs to another program, or to another version of this one.
  */
-function findChanges(db: DatabaseSync): readonly string[] {
-  const { id, version, tables, columns } = db.prepare(
-    `SELECT application_id AS id, user_version AS version,
-      (SELECT count(*) FROM sqlite_schema) AS tables,
-      (SELECT count(*) FROM pragma_table_info('api_keys') WHERE name = 'expires') AS columns
+function hasTables(db: DatabaseSync): boolean {
+  const row: unknown = db.prepare(
+    `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
       FROM pragma_application_id, pragma_user_version`,
-  ).get() as Readonly<
-    Record<"id" | "version" | "tables" | "columns", number>
-  >;
+  ).get();
+  const [id, version, tables] = row as readonly [bigint, bigint, bigint];
   if (id === APPLICATION_ID) {
-    assertVersion(version, SCHEMA_VERSION);
-    return columns === 0 ? NEW_COLUMNS : [];
+    assertVersion(Number(version), SCHEMA_VERSION);
+    return true;
   }
-  if (id === 0 && version === 0 && tables === 0) {
-    return [
-      ...TABLES,
-      `PRAGMA application_id = ${APPLICATION_ID}`,
-      `PRAGMA user_version = ${SCHEMA_VERSION}`,
-    ];
-  }
+  if (id === 0n && version === 0n && tables === 0n) return false;
   throw new Error(
     "it is the database of another program; nothing in it was changed",
   );

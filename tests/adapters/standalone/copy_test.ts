@@ -29,17 +29,9 @@ it("copy refuses a FROM that is missing or no database of ours, and makes none",
   await refused(/Cannot open .*a\.db: there is no such file/);
   assert.equal(existsSync(join(folder, "a.db")), false);
   writeFileSync(join(folder, "a.db"), "");
-  await refused(
-    /Cannot open .*a\.db: it lacks tables or columns of this program/,
-  );
+  await refused(/Cannot open .*a\.db: it lacks the tables of this program/);
   assert.equal(readFileSync(join(folder, "a.db")).length, 0);
-  await fill(from, 1);
-  await from.query("alter table api_keys drop column expires");
-  await from.query("alter table api_keys drop column last_used");
-  await refused(/a\.db: it lacks tables or columns of this program/);
-  await from.open();
   assert.equal(existsSync(join(folder, "b.db")), false);
-  await runCopy([from.url, to.url], keep);
 });
 
 it("copy refuses one SQLite database by two addresses", async ([from, , folder]) => {

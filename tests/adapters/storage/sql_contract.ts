@@ -162,26 +162,6 @@ export function sqlContract(
     await assert.rejects(sql("update pets set status = 3"), /check/i);
   });
 
-  it("adds what an earlier version did not have to the table of keys", async ({ open, sql }) => {
-    const earlier = await open();
-    const record = { name: "a", digest: "1", created: new Date(0) };
-    await earlier.apiKeys.insert(record);
-    for (const column of ["expires", "last_used"]) {
-      await sql(`alter table api_keys drop column ${column}`);
-    }
-    const storages = await Promise.all([open(), open(), open()]);
-    const expires = new Date(2000);
-    for (const [i, { apiKeys }] of storages.entries()) {
-      await apiKeys.markUsed?.(1, new Date(1000));
-      await apiKeys.insert({ ...record, digest: `1${i}`, expires });
-    }
-    const { digest: _, ...kept } = record;
-    const added = storages.map((_, i) => ({ ...kept, id: i + 2, expires }));
-    const lastUsed = new Date(1000);
-    const expected = [{ ...kept, id: 1, lastUsed }, ...added];
-    assert.deepEqual(await earlier.apiKeys.list(), expected);
-  });
-
   it("fails only reads of a row that cannot be read", async ({ open, sql }) => {
     const storage = await open();
     await addPets(storage, 10);

@@ -281,7 +281,7 @@ it("postgresStorage leaves a database that it cannot use as it is, and disconnec
   await assert.rejects(copying, {
     kind: "unavailable",
     message:
-      "Cannot open the database: it lacks tables or columns of this program, which a server adds when it starts; nothing was changed",
+      "Cannot open the database: it lacks the tables of this program, which a server makes when it starts; nothing was changed",
   });
   await sql("create table pets (id int)");
   await assert.rejects(open(), /another program has a table named pets/);
