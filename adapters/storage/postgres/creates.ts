@@ -4,14 +4,16 @@
 
 import { type CheckedPet, type Pet, petId } from "../../../core/pets/pet.ts";
 import type { Create, Created, GroupedPetsOptions } from "../grouped_pets.ts";
+import { storageError } from "../pet_database.ts";
 import { STATUS_CODE, toPet } from "../stored_row.ts";
 import type { PostgresConnections } from "./connections.ts";
-import { fault } from "./fault.ts";
 import { orError } from "./reads.ts";
 import { prepared, type Value } from "./statement.ts";
 import { PETS_LOCK, turnSql } from "./turn.ts";
 
 const ACTION = "create pet";
+/** Between the statement that found it used and the one that reads its pet. */
+const JUST_EXPIRED = "its idempotency key expired just now";
 
 // The parameters of the statements for several pets; only CREATE_ONCE has the last two.
 const NEW = "$1::text[], $2::bigint[], $3::smallint[]";
@@ -141,34 +143,25 @@ export function groupCreates(
     assertKept(rows.filter(([, id]) => id !== null).length, rows.length);
     const ids = new Map(rows.map(([place, id]) => [Number(place) - 1, id]));
     const used = keys.filter((_, place) => !ids.has(place));
-    const replay = await readReplays(used);
-    return batch.map(({ pet, key }, place) =>
-      ids.has(place) ? withId(pet, ids.get(place)) : replay(key)
-    );
+    // If this fails, the new pets are stored all the same.
+    const replays = await readReplays(used).catch((error: Error) => error);
+    return batch.map(({ pet, key }, place) => {
+      if (ids.has(place)) return withId(pet, ids.get(place));
+      if (replays instanceof Error) return replays;
+      return replays.get(key) ??
+        storageError("unavailable", ACTION, JUST_EXPIRED);
+    });
   }
 
-  /**
-   * Reads the pets of keys that were used before. Never rejects, because the new pets of the batch
-   * are stored.
-   */
+  /** Reads the pets of keys that were used before, by key. */
   async function readReplays(
     keys: readonly Value[],
-  ): Promise<(key: unknown) => Created | Error> {
-    try {
-      const rows = keys.length === 0 ? [] : await read(ACTION, REPLAYS, [keys]);
-      const pets = new Map(rows.map(([key, ...pet]) => [key, pet]));
-      return (key) => {
-        const row = pets.get(key);
-        if (row !== undefined) {
-          return orError(() => ({ ...toPet(row), replayed: true }));
-        }
-        // It expired between the two statements.
-        const cause = new Error("its idempotency key expired just now");
-        return fault("unavailable", ACTION, cause);
-      };
-    } catch (error) {
-      return () => error as Error;
-    }
+  ): Promise<ReadonlyMap<unknown, Created | Error>> {
+    const rows = keys.length === 0 ? [] : await read(ACTION, REPLAYS, [keys]);
+    return new Map(rows.map(([key, ...row]) => [
+      key,
+      orError<Created>(() => ({ ...toPet(row), replayed: true })),
+    ]));
   }
 
   return (batch) =>
@@ -184,6 +177,6 @@ function withId({ name, categoryId, status }: CheckedPet, id: unknown): Pet {
 /** @throws {StorageError} if a trigger ignored some pets: the result does not say which. */
 function assertKept(kept: number, count: number): void {
   if (kept === count) return;
-  const cause = new Error(`the database kept ${kept} of ${count} pets`);
-  throw fault("outcome_unknown", ACTION, cause);
+  const reason = `the database kept ${kept} of ${count} pets`;
+  throw storageError("outcome_unknown", ACTION, reason);
 }
