@@ -21,23 +21,19 @@ export async function readBody(
   length: number | undefined,
 ): Promise<Uint8Array | Refusal> {
   const { req, res, awaitsContinue } = exchange;
-  const pieces = new Pieces(limits.maxBodyBytes);
-  if (!announcesBody(req)) return pieces.bytes;
+  if (!announcesBody(req)) return new Uint8Array();
   // Another parser, such as `express.json()`, has read it, or decodes its bytes to text.
   if (req.readableDidRead || req.readableEncoding !== null) throw readBefore();
   if (req.destroyed) return cutShort;
   if (awaitsContinue && !res.headersSent) res.writeContinue();
-  if (length === req.readableLength) {
+  if (length === req.readableLength && !req.readableFlowing) {
     // It arrived with the header, so it needs no timer.
-    let chunk: Uint8Array | null;
-    // The last call returns null, and ends the request for Node.
-    while ((chunk = req.read()) !== null) {
-      const refusal = pieces.add(chunk);
-      if (refusal !== undefined) return refusal;
-    }
+    const bytes: Uint8Array = req.read() ?? new Uint8Array();
+    req.read(); // returns null, and ends the request for Node
     exchange.isBodyRead = true;
-    return pieces.bytes;
+    return bytes;
   }
+  const pieces = new Pieces(limits.maxBodyBytes);
   return await new Promise((resolve) => {
     const end = (result: Uint8Array | Refusal): void => {
       clearTimeout(timer);

@@ -24,9 +24,7 @@ type Written = Promise<void> | undefined;
  */
 export function send(answer: Answer, exchange: Exchange): Written {
   const { status, body } = answer;
-  if (
-    body !== null && typeof body !== "string" && !(body instanceof Uint8Array)
-  ) {
+  if (typeof body === "object" && body !== null && "getReader" in body) {
     return sendStream(answer, body, exchange);
   }
   const isHead = exchange.req.method === "HEAD";
