@@ -139,17 +139,14 @@ function literalToInt64(literal: string): bigint | undefined {
   if (parts === null) return undefined;
   const [, sign, whole, fraction = "", exponent = 0] = parts;
 
-  // value = ± digits × 10^scale, without leading and trailing zeros. The length is checked before a
-  // BigInt is made, so 1e999999999 costs nothing.
-  const written = `${whole}${fraction}`;
-  let start = 0;
-  while (written[start] === "0") start++;
-  if (start === written.length) return 0n;
-  let end = written.length;
-  while (written[end - 1] === "0") end--;
-  const scale = Number(exponent) - fraction.length + (written.length - end);
-  if (scale < 0 || end - start + scale > 19) return undefined;
-  return toInt64(`${sign}${written.slice(start, end)}${"0".repeat(scale)}`);
+  const digits = `${whole}${fraction}`.replace(/^0+/, "");
+  if (digits === "") return 0n;
+  // How many digits precede the point once the exponent is applied. Checked before a BigInt is made,
+  // so 1e999999999 costs nothing.
+  const length = digits.length - fraction.length + Number(exponent);
+  if (length < 1 || length > 19) return undefined;
+  if (/[1-9]/.test(digits.slice(length))) return undefined;
+  return toInt64(`${sign}${digits.slice(0, length).padEnd(length, "0")}`);
 }
 
 function toInt64(digits: string): bigint | undefined {

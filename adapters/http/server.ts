@@ -1,6 +1,5 @@
 /** Types and messages that the HTTP adapters share. Each exports a `serve`. */
 
-import { isHandler } from "../../core/http/fetch_handler.ts";
 import { toResponse } from "../../core/http/message.ts";
 import { internalError } from "../../core/http/refusal.ts";
 import {
@@ -70,7 +69,9 @@ export function checkHandler(
   taker: string,
   others: string,
 ): void {
-  if (isHandler(handle)) return;
+  // By its member: it may be of another copy of this package.
+  const { answer } = Object(handle) as { readonly answer?: unknown };
+  if (typeof handle === "function" && typeof answer === "function") return;
   throw new TypeError(
     `Cannot serve this ${typeof handle}: ${taker} takes what createHandler(…) returns. ${others}`,
   );

@@ -57,12 +57,6 @@ export function respond(
     .then((answer) => toResponse(answer, request.method));
 }
 
-/** Tells whether a function is a {@linkcode Handler}, perhaps of another copy of this package. */
-export function isHandler(handle: unknown): handle is Handler {
-  return typeof handle === "function" && "answer" in handle &&
-    typeof handle.answer === "function";
-}
-
 /**
  * A body that arrived with the header can be read after this many microtasks, so it needs no timer:
  * 2 on Deno 2.9, 1 on Node 22 and 26; on Bun 1.4 it mostly arrives later. With a timer a create

@@ -102,8 +102,7 @@ export const shuttingDown: Refusal = new Refusal(
  * escaped, and cut after 40 code points.
  */
 export function quote(sent: string): string {
-  const start = /^.{40}(?=.)/su.exec(sent);
-  const text = start === null ? sent : `${start[0]}…`;
+  const text = sent.replace(/^(.{40}).+$/su, "$1…");
   // JSON does not escape DEL and the C1 controls, which a terminal that shows a log may act on.
   return JSON.stringify(text).replace(
     /[\u007f-\u009f]/g,

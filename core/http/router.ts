@@ -32,9 +32,8 @@ export function createRouter<R extends Route>(
 ): Router<R> {
   // Keys are paths; for a template, what precedes its parameter and a "?", which no path contains.
   const byPath = new Map<string, Router<R>>();
-  for (const path of new Set(routes.map(({ path }) => path))) {
-    const found = forPath(path, routes.filter((route) => route.path === path));
-    byPath.set(path.replace(/\{.*/, "?"), found);
+  for (const [path, own] of Map.groupBy(routes, ({ path }) => path)) {
+    byPath.set(path.replace(/\{.*/, "?"), forPath(path, own));
   }
 
   return (method, path) => {

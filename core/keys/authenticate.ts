@@ -35,9 +35,7 @@ export function parseBearer(header: string | null): string | Refusal {
  */
 export function readKeyId(result: unknown): VerifiedKey["id"] | undefined {
   if (result === true) return undefined;
-  if (
-    typeof result === "object" && result !== null && Object.hasOwn(result, "id")
-  ) {
+  if (typeof result === "object" && Object.hasOwn(Object(result), "id")) {
     const { id } = result as { readonly id: unknown };
     if (typeof id === "string" && id !== "" && id.length <= 64) return id;
     if (typeof id === "number" && Number.isSafeInteger(id)) return id;

@@ -33,15 +33,15 @@ export const headers: JsonObject = {
   "Accept-Encoding": text(
     "Present if the body was sent with a `Content-Encoding`: the one to use.",
   ),
-  Deprecation: {
-    description: "Since when the operation is deprecated (RFC 9745).",
-    schema: { type: "string", pattern: "^@[0-9]+$" },
-  },
+  Deprecation: text("Since when the operation is deprecated (RFC 9745).", {
+    pattern: "^@[0-9]+$",
+  }),
   Sunset: text("When the operation is to be removed (RFC 8594)."),
 };
 
-function text(description: string): JsonObject {
-  return { description, schema: { type: "string" } };
+/** Describes a header field; `form` says more about its value than that it is text. */
+export function text(description: string, form: JsonObject = {}): JsonObject {
+  return { description, schema: { type: "string", ...form } };
 }
 
 /** References to header fields of the document. */

@@ -1,18 +1,12 @@
 /** `getOpenApi`: `GET /openapi.json`, the document itself. */
 
 import type { JsonObject } from "../openapi/schemas.ts";
-import { json, refused } from "../openapi/responses.ts";
+import { json, refused, text } from "../openapi/responses.ts";
 import type { Operation } from "./operation.ts";
 
 const headers: JsonObject = {
-  ETag: {
-    description: "Names this version of the document (RFC 9110 §8.8.3).",
-    schema: { type: "string" },
-  },
-  Vary: {
-    description: "The document is compressed if `Accept-Encoding` allows gzip.",
-    schema: { type: "string" },
-  },
+  ETag: text("Names this version of the document (RFC 9110 §8.8.3)."),
+  Vary: text("The document is compressed if `Accept-Encoding` allows gzip."),
 };
 
 const description: JsonObject = {
