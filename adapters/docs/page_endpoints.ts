@@ -1,6 +1,7 @@
 /** The page and its files as endpoints. */
 
 import { readFile } from "node:fs/promises";
+import type { Fields } from "../../core/http/message.ts";
 import {
   type Bytes,
   type StaticContent,
@@ -29,9 +30,13 @@ export interface DocsOptions {
  * The page has no inline script or style, evaluates no text, and talks only to its own server, so a
  * key goes nowhere else. The icons of the style sheet are `data:` URLs.
  */
-const CONTENT_SECURITY_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
-  "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const HEADERS: Fields = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "referrer-policy": "no-referrer",
+  "cross-origin-resource-policy": "same-origin",
+};
 
 const HTML = "text/html; charset=utf-8";
 const CSS = "text/css; charset=utf-8";
@@ -68,11 +73,13 @@ export function createPage(options: DocsOptions) {
   }
   /** By path. */
   const contents = new Map<string, StaticContent>();
-  for (const page of [path, alias]) {
-    contents.set(page, content(HTML, () => html(page)));
+  function add(path: string, mediaType: string, bytes: () => Promise<Bytes>) {
+    const headers = { ...HEADERS, "content-type": mediaType };
+    contents.set(path, staticContent(bytes, headers, inTurns));
   }
+  for (const page of [path, alias]) add(page, HTML, () => html(page));
   for (const [name, mediaType, specifier] of FILES) {
-    contents.set(`${path}/${name}`, content(mediaType, () => read(specifier)));
+    add(`${path}/${name}`, mediaType, () => read(specifier));
   }
   return {
     /** The page and its files, which need no key. Each reads its file on the first request. */
@@ -88,19 +95,6 @@ export function createPage(options: DocsOptions) {
       await Promise.all(contents.values().map((show) => show(request)));
     },
   };
-}
-
-function content(
-  mediaType: string,
-  bytes: () => Promise<Bytes>,
-): StaticContent {
-  const headers = {
-    "content-type": mediaType,
-    "content-security-policy": CONTENT_SECURITY_POLICY,
-    "referrer-policy": "no-referrer",
-    "cross-origin-resource-policy": "same-origin",
-  };
-  return staticContent(bytes, headers, inTurns);
 }
 
 /** Reads a file. Not as text, which would leave several times its size in memory. */
