@@ -49,10 +49,9 @@ export function createRateLimiter(
     const headers = {
       "ratelimit-policy": `"${policy}";q=${requests};w=${seconds}`,
       "ratelimit": `"${policy}";r=${requests - window.count};t=${wait}`,
+      ...!allowed && { "retry-after": wait },
     };
-    return allowed
-      ? { allowed, headers }
-      : { allowed, headers: { ...headers, "retry-after": wait } };
+    return { allowed, headers };
   };
 }
 
