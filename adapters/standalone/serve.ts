@@ -75,7 +75,5 @@ function refusal(setting: string, reason: string): Error {
 }
 
 /** The server of one worker. */
-const served: Deno.ServeDefaultExport = await prepareWorker().catch(
-  reportAndExit,
-);
-export default served;
+export default await prepareWorker()
+  .catch(reportAndExit) as Deno.ServeDefaultExport;
