@@ -133,13 +133,10 @@ export function checkRuntime(): void {
 /** Returns the int64 that a JSON number literal denotes; `undefined` if it denotes none. */
 function literalToInt64(literal: string): bigint | undefined {
   if (/^-?[0-9]{1,19}$/.test(literal)) return toInt64(literal); // the usual case
-  const parts = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(
-    literal,
-  );
-  if (parts === null) return undefined;
-  const [, sign, whole, fraction = "", exponent = 0] = parts;
-
-  const digits = `${whole}${fraction}`.replace(/^0+/, "");
+  const [mantissa = "", exponent = 0] = literal.split(/e/i);
+  const [whole = "", fraction = ""] = mantissa.split(".");
+  const sign = whole.startsWith("-") ? "-" : "";
+  const digits = `${whole}${fraction}`.replace(/^-?0*/, "");
   if (digits === "") return 0n;
   // How many digits precede the point once the exponent is applied. Checked before a BigInt is made,
   // so 1e999999999 costs nothing.

@@ -27,9 +27,6 @@ export function corsLayer(
   options: { readonly origins: readonly string[] | "*" },
   basePath = "",
 ): Layer {
-  if (typeof options !== "object") {
-    throw new TypeError('cors takes an object, such as { origins: "*" }');
-  }
   checkNames(options, ["origins"], "cors");
   const { origins } = options;
   const isValid = origins === "*" ||

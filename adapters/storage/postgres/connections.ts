@@ -159,6 +159,9 @@ export function postgresConnections(
         return result;
       }, isUnsent),
 
+    /** For a lock that another transaction holds, in ms. */
+    lockTimeout,
+
     counts: pool.counts,
 
     close: pool.close,

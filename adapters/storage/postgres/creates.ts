@@ -107,16 +107,10 @@ export const CREATE_ONCE = prepared(`WITH seen AS MATERIALIZED (
 export const REPLAYS = prepared(`SELECT key, id, name, category_id, status
     FROM idempotency_keys JOIN pets ON id = pet_id WHERE key = ANY ($1)`);
 
-/** Settings of {@linkcode groupCreates}, in ms. */
-interface Times {
-  readonly lockTimeout: number;
-  readonly idempotencyRetention: number;
-}
-
 /** Makes the function that stores groups of creates. */
 export function groupCreates(
-  { read, write }: Pick<PostgresConnections, "read" | "write">,
-  { lockTimeout, idempotencyRetention }: Times,
+  { read, write, lockTimeout }: PostgresConnections,
+  idempotencyRetention: number,
 ): GroupedPetsOptions["create"] {
   const valuesOf = (batch: readonly Create[]) => [
     batch.map(({ pet }) => pet.name),

@@ -112,7 +112,7 @@ export async function openPostgres(
   // sent.
   const limits = { maxGroup: MAX_ROWS, maxUnderWay: address.driver.max };
   const pets = groupedPets({
-    create: groupCreates(connections, { lockTimeout, idempotencyRetention }),
+    create: groupCreates(connections, idempotencyRetention),
     ...groupReads(read),
     reads: limits,
   });

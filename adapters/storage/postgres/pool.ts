@@ -149,11 +149,6 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     }
   }
 
-  async function end(): Promise<void> {
-    for (const client of asking) client.cut();
-    await pool.end();
-  }
-
   return {
     /** Lends a connection. Rejects with the fault of `action`; then nothing was sent. */
     async take(action: string): Promise<Connection> {
@@ -183,7 +178,10 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     watch: server.watch,
 
     /** Closes the connections; lent ones are closed once they are released. */
-    close: () => closed ??= end(),
+    close(): Promise<void> {
+      for (const client of asking) client.cut();
+      return closed ??= pool.end();
+    },
   };
 }
 

@@ -132,7 +132,7 @@ test("an origin is a scheme, a host, and a port if it is not the usual one", asy
     [{ origins: [{ password: "secret" }] }, /, not \[object\]$/],
     [{ origins: "*", maxAge: 5 }, /^Unknown option maxAge: cors has origins$/],
     [null, /^cors takes an object of options: origins$/],
-    ["*", /^cors takes an object, such as \{ origins: "\*" \}$/],
+    ["*", /^cors takes an object of options: origins$/],
   ];
   for (const [cors, message] of others) {
     const options = { cors } as HandlerOptions;
