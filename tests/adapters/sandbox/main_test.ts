@@ -6,7 +6,6 @@ import { test, type TestContext } from "node:test";
 import { runSandbox } from "../../../adapters/sandbox/main.ts";
 import {
   findRuntimes,
-  RUNTIME,
   type Runtime,
   testUnless,
 } from "../../support/runtime.ts";
@@ -14,56 +13,48 @@ import { atEnd } from "../../support/at_end.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 import { until } from "../../support/time.ts";
 import { rawRequest, statusOf } from "../../support/wire.ts";
-import {
-  launchSandbox,
-  type RunningSandbox,
-  startSandbox,
-} from "./sandbox_program.ts";
+import { launchSandbox, startSandbox } from "./sandbox_program.ts";
 
 /** Registers a test for each runtime; `start` starts a sandbox there, which ends after the test. */
-function onEvery(
+function it(
   title: string,
   check: (
-    start: (args: string) => Promise<RunningSandbox>,
+    start: ReturnType<typeof starting>,
     runtime: Runtime,
   ) => Promise<void>,
 ): void {
   for (const runtime of findRuntimes()) {
     const { name, missing } = runtime;
-    test(
+    testUnless(missing ?? false)(
       `${name}: ${title}`,
-      { skip: missing ?? false },
       (t) => check(starting(t, runtime), runtime),
     );
   }
 }
 
 function starting(t: TestContext, runtime?: Runtime) {
-  return async (args: string): Promise<RunningSandbox> => {
+  return async (args: string) => {
     const started = await startSandbox(args, runtime);
     atEnd(t, () => started.program.end("SIGKILL"));
     return started;
   };
 }
 
-onEvery(
-  "standard output is one line of JSON, and what people read is on standard error",
-  async (start) => {
-    const { url, key, control, program, send } = await start("--pets 2");
-    assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/v1$/);
-    assert.deepEqual([key, control], ["test", url.replace("/v1", "/sandbox")]);
-    await send("GET /v1/pets");
-    assert.equal(await program.end(), 0);
-    const line = JSON.stringify({ url, key, control });
-    assert.equal(program.stdout(), `${line}\n`);
-    const told =
-      `^\nA sandbox, for tests only: .*\n\n    curl .* ${url}/pets\n    curl .* -d `;
-    assert.match(program.stderr(), RegExp(told));
-  },
-);
+it("standard output is one line of JSON, and what people read is on standard error", async (start) => {
+  const { url, key, control, program, send } = await start("--pets 2");
+  assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+  assert.deepEqual([key, control], ["test", url.replace("/v1", "/sandbox")]);
+  await send("GET /v1/pets");
+  assert.equal(await program.end(), 0);
+  const line = JSON.stringify({ url, key, control });
+  assert.equal(program.stdout(), `${line}\n`);
+  const told =
+    `^\nA sandbox, for tests only: .*\n\n    curl .* ${url}/pets\n    curl .* -d `;
+  assert.match(program.stderr(), RegExp(told));
+});
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  onEvery(`${signal} ends it, although clients wait`, async (start) => {
+  it(`${signal} ends it, although clients wait`, async (start) => {
     const sandbox = await start("--delay 60000 --quiet");
     const { program, url, key, requests } = sandbox;
     const headers = { authorization: `Bearer ${key}` };
@@ -77,33 +68,27 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
   });
 }
 
-onEvery(
-  "--with-stdin ends it when standard input is closed; without it, it goes on",
-  async (start) => {
-    const { program } = await start("--with-stdin --quiet");
-    assert.equal(await program.endInput(), 0);
-    const lasting = await start("--quiet");
-    const ended = lasting.program.endInput();
-    assert.equal((await lasting.drive("GET")).status, 200);
-    assert.equal(await lasting.program.end(), 0);
-    assert.equal(await ended, 0);
-  },
-);
+it("--with-stdin ends it when standard input is closed; without it, it goes on", async (start) => {
+  const { program } = await start("--with-stdin --quiet");
+  assert.equal(await program.endInput(), 0);
+  const lasting = await start("--quiet");
+  const ended = lasting.program.endInput();
+  assert.equal((await lasting.drive("GET")).status, 200);
+  assert.equal(await lasting.program.end(), 0);
+  assert.equal(await ended, 0);
+});
 
-onEvery(
-  "options choose key, pets, names and the most pets",
-  async (start) => {
-    const { url, control, key, drive, send } = await start(
-      "--key k --pets 1 --max-pets 2 --name localhost --name store --host 127.0.0.1",
-    );
-    assert.match(url, /^http:\/\/localhost:\d+\/v1$/);
-    assert.match(control, /^http:\/\/localhost:/);
-    assert.equal(key, "k");
-    const named = await send("GET /sandbox\nX: y");
-    assert.match(named, /"pets":1/);
-    assert.equal((await drive("PUT", "/pets", 3)).status, 400);
-  },
-);
+it("options choose key, pets, names and the most pets", async (start) => {
+  const { url, control, key, drive, send } = await start(
+    "--key k --pets 1 --max-pets 2 --name localhost --name store --host 127.0.0.1",
+  );
+  assert.match(url, /^http:\/\/localhost:\d+\/v1$/);
+  assert.match(control, /^http:\/\/localhost:/);
+  assert.equal(key, "k");
+  const named = await send("GET /sandbox\nX: y");
+  assert.match(named, /"pets":1/);
+  assert.equal((await drive("PUT", "/pets", 3)).status, 400);
+});
 
 test("a host that is no loopback is said to be open to all; its names may drive it", async (t) => {
   const start = starting(t);
@@ -134,27 +119,15 @@ test("--pets reads the pets of a file, exactly", async (t) => {
 
 /** Wrong arguments, and what is said about them. */
 const WRONG = [
-  [
-    "--port 65536",
-    /^Cannot read --port: it must be an integer from 0 to 65535, not "65536"$/,
-  ],
+  ["--port 65536", /^Cannot read --port: .* from 0 to 65535, not "65536"$/],
   ["--port", /^Option '--port <value>' argument missing$/],
   ["--delay 1s", /^Cannot read --delay: it must be an integer from 0 to /],
-  [
-    "--max-pets -1",
-    /^Option '--max-pets' has no value; write '--max-pets=-X' for one that begins with a dash$/,
-  ],
+  ["--max-pets -1", /^Option '--max-pets' has no value; write '--max-pets=-X'/],
   ["--pets 4 --max-pets 3", /^Cannot read --pets 4: .* at most 3$/],
-  [
-    "--pets none.json",
-    /^Cannot read --pets none\.json: there is no such file$/,
-  ],
+  ["--pets none.json", /^Cannot read --pets none\.json: there is no such /],
   ["--pets .", /: there is no such file$/],
   ["--host *", /^Cannot read --host: /],
-  [
-    "--name http://a",
-    /^Cannot read --name: it must be names of hosts without a port, not "http:\/\/a"$/,
-  ],
+  ["--name http://a", /^Cannot read --name: .* a port, not "http:\/\/a"$/],
   ["--key a\u00e9", /^Cannot read --key: /],
   ["--key a --key b", /^sandbox takes one --key$/],
   ["--with-stdin=1", /^Option '--with-stdin' does not take an argument$/],
@@ -170,7 +143,6 @@ for (const [args, message] of WRONG) {
 /** Texts of files that have no pets, and what is said about them. */
 const NO_PETS = {
   "[": /: it cannot be read as JSON$/,
-  "{}": /: it must be an array of NewPet, or their number/,
   '[{"name":"A","categoryId":1},{"name":7,"categoryId":1}]':
     /^Cannot read --pets [^:]*: pet 2: name must be a string$/,
   [" ".repeat(16 * 1024 * 1024 + 1)]: /: it has more than 16777216 bytes$/,
@@ -184,20 +156,7 @@ for (const [text, message] of Object.entries(NO_PETS)) {
   });
 }
 
-onEvery(
-  "wrong arguments get a sentence on standard error, and the exit status 2",
-  async (_, runtime) => {
-    const program = launchSandbox("pets", runtime);
-    assert.equal(await program.exited, 2);
-    assert.match(
-      program.stderr(),
-      /^Unexpected argument 'pets'\. .*\nSee --help\n$/,
-    );
-    assert.equal(program.stdout(), "");
-  },
-);
-
-onEvery(
+it(
   "a port in use gets a sentence and the exit status 1",
   async (start, runtime) => {
     const { port } = await start("--quiet");
@@ -210,15 +169,12 @@ onEvery(
   },
 );
 
-testUnless(RUNTIME !== "deno" && "it is the same on each runtime")(
-  "--help names each option",
-  async () => {
-    const program = launchSandbox("--help");
-    assert.equal(await program.exited, 0);
-    const options = "port host name key pets max-pets delay with-stdin quiet"
-      .split(" ");
-    for (const option of options) {
-      assert.match(program.stdout(), new RegExp(`^  --${option} `, "m"));
-    }
-  },
-);
+test("--help names each option", async () => {
+  const program = launchSandbox("--help");
+  assert.equal(await program.exited, 0);
+  const options = "port host name key pets max-pets delay with-stdin quiet"
+    .split(" ");
+  for (const option of options) {
+    assert.match(program.stdout(), new RegExp(`^  --${option} `, "m"));
+  }
+});

@@ -1,8 +1,9 @@
 /** Starts the sandbox's program as a tester would, on any of the runtimes. */
 
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
-import type { Fault, RecordedRequest } from "../../../adapters/sandbox/mod.ts";
+import { after } from "node:test";
+import type { RecordedRequest } from "../../../adapters/sandbox/mod.ts";
+import type { Store } from "../../../adapters/sandbox/store.ts";
 import { Wire } from "../../contract/wire.ts";
 import { launch, type Program } from "../../support/process.ts";
 import { pathOf } from "../../support/repository.ts";
@@ -10,40 +11,14 @@ import {
   commandLine,
   findRuntimes,
   type Runtime,
+  testUnless,
 } from "../../support/runtime.ts";
 import { openWire, rawRequest } from "../../support/wire.ts";
 
 const MAIN = pathOf("adapters/sandbox/main.ts");
 
-/** What the program says of itself. */
-export interface Address {
-  readonly url: string;
-  readonly key: string;
-  readonly control: string;
-}
-
 /** A sandbox that listens. */
-export interface RunningSandbox extends Address {
-  readonly program: Program;
-  readonly port: number;
-  /** Sends a request to the control address; returns its status and its JSON, if it has any. */
-  drive(
-    method: string,
-    path?: string,
-    body?: unknown,
-  ): Promise<{ readonly status: number; readonly json: unknown }>;
-  /** Drives it as {@linkcode drive} does; it must be done, and there is nothing to say. */
-  tell(method: string, path: string, body?: unknown): Promise<void>;
-  /** What the control address says of its state. */
-  state(): Promise<{
-    readonly pets: number;
-    readonly faults: readonly Fault[];
-    readonly requests: number;
-  }>;
-  requests(): Promise<readonly RecordedRequest[]>;
-  /** Sends a request to the service on its own connection, which closes after the answer. */
-  send(request: string, body?: string): Promise<string>;
-}
+export type RunningSandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 /** Launches the program with the permissions of its task; `args` are words between spaces. */
 export function launchSandbox(args: string, runtime?: Runtime): Program {
@@ -53,16 +28,16 @@ export function launchSandbox(args: string, runtime?: Runtime): Program {
 }
 
 /** Starts the program, and waits until it listens. */
-export async function startSandbox(
-  args: string,
-  runtime?: Runtime,
-): Promise<RunningSandbox> {
+export async function startSandbox(args: string, runtime?: Runtime) {
   const program = launchSandbox(args, runtime);
   const line = await program.nextLine();
   if (line === undefined) throw new Error(program.stderr());
-  const address: Address = JSON.parse(line);
-  const port = Number(new URL(address.url).port);
-  const drive: RunningSandbox["drive"] = async (method, path = "", body) => {
+  /** What the program says of itself. */
+  const address: Readonly<Record<"url" | "key" | "control", string>> = JSON
+    .parse(line);
+  const { host, port } = new URL(address.url);
+  /** Sends a request to the control address; returns its status and its JSON, if it has any. */
+  async function drive(method: string, path = "", body?: unknown) {
     const response = await fetch(address.control + path, {
       method,
       ...body !== undefined && {
@@ -71,32 +46,36 @@ export async function startSandbox(
       },
     });
     const text = await response.text();
-    const json = text === "" ? undefined : JSON.parse(text);
+    const json: unknown = text === "" ? undefined : JSON.parse(text);
     return { status: response.status, json };
-  };
-  /** Reads what the types above say. */
+  }
+  /** Reads what the types below say. */
   const get = async (path: string) => (await drive("GET", path)).json as never;
   return {
     ...address,
     program,
-    port,
+    port: Number(port),
     drive,
-    async tell(...request) {
+    /** Drives it as `drive` does; it must be done, and there is nothing to say. */
+    async tell(...request: Parameters<typeof drive>): Promise<void> {
       const done = { status: 204, json: undefined };
       assert.deepEqual(await drive(...request), done);
     },
-    state: () => get(""),
-    requests: () => get("/requests"),
-    async send(request, body) {
+    /** What the control address says of its state. */
+    state: (): Promise<ReturnType<Store["state"]>> => get(""),
+    requests: (): Promise<readonly RecordedRequest[]> => get("/requests"),
+    /** Sends a request to the service on its own connection, which closes after the answer. */
+    async send(request: string, body?: string): Promise<string> {
       const [line = "", ...fields] = request.split("\n");
       const all = [
-        `Host: ${new URL(address.url).host}`,
+        `Host: ${host}`,
         "Connection: close",
         `Authorization: Bearer ${address.key}`,
         ...fields,
         ...body === undefined ? [] : ["Content-Type: application/json"],
       ];
-      return await (await Wire.open(port, rawRequest(line, all, body))).rest();
+      const sent = rawRequest(line, all, body);
+      return await (await Wire.open(Number(port), sent)).rest();
     },
   };
 }
@@ -126,8 +105,7 @@ export function onEverySandbox(): (
   });
   return (title, check) => {
     for (const { runtime: { name, missing }, start } of all) {
-      const skip = missing ?? false;
-      test(`${name}: ${title}`, { skip }, async (t) => {
+      testUnless(missing ?? false)(`${name}: ${title}`, async (t) => {
         const sandbox = await start();
         await sandbox.tell("PUT", "/pets", 50);
         const wire = (bytes: string) => openWire(t, sandbox, bytes);

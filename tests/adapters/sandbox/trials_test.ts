@@ -51,10 +51,11 @@ for (const { title, call, faults, good, journal, waits, pets } of trials) {
     const settings = readOptions({ baseUrl, key, timeout: 5000 });
     const client = makeClient({
       ...settings,
-      // Ten times as fast: pauses and time limits alike.
-      setTimer: (ms, callback) => settings.setTimer(ms / 10, callback),
+      // Pauses are ten times as fast, but a busy machine needs the time limit.
+      setTimer: (ms, callback) =>
+        settings.setTimer(ms < 5000 ? ms / 10 : ms, callback),
     });
-    store.add(faults);
+    store.add(faults.map((one) => one.delay ? { delay: 60_000 } : one));
     const result = await CALLS[call](client)
       .catch((error: PetStoreError) => error.code);
     const seen = store.requests.map(({ method, target, status }) => {
