@@ -6,14 +6,6 @@ import { INT64_MAX, INT64_MIN } from "../../../core/json.ts";
 import { operations } from "../../../core/operations/operations.ts";
 import { BASE, inProcess, json, KEY, petJson, scripted } from "./scripted.ts";
 
-test("petToJson writes a pet of the client, to the last digit", async () => {
-  const { client } = inProcess();
-  const pet = await client.createPet({ name: "Rex", categoryId: INT64_MIN });
-  // JSON.stringify throws.
-  const members = `"name":"Rex","categoryId":${INT64_MIN},"status":"available"`;
-  assert.equal(petToJson(pet), `{"id":${pet.id},${members}}`);
-});
-
 test("the client has a method for each operation that needs a key", () => {
   const names = operations.filter(({ isPublic }) => isPublic !== true)
     .map(({ description }) => description["operationId"]);
@@ -32,7 +24,7 @@ test("listPets and getPet send the exact digits", async () => {
   await client.listPets({ limit: 7, status: "sold", after: INT64_MIN });
   await client.listPets({ limit: 0, after: 0n }); // for the service to refuse
   const pet = await client.getPet(INT64_MAX);
-  assert.equal(pet.id, INT64_MAX);
+  assert.equal(petToJson(pet), petJson(INT64_MAX)); // JSON.stringify throws
   assert.deepEqual(requests.map(({ method, url }) => `${method} ${url}`), [
     `GET ${BASE}/pets`,
     `GET ${BASE}/pets?limit=7&status=sold&after=${INT64_MIN}`,

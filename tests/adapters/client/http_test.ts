@@ -30,7 +30,7 @@ function clientOf(baseUrl: string, options: Partial<ClientOptions> = {}) {
   return createClient({ baseUrl, key: KEY, ...options });
 }
 
-test("over HTTP a create tells its type and length, and a page where the next is", async (t) => {
+test("over HTTP a create tells its type and its length", async (t) => {
   const { handle } = inProcess();
   const fields: (string | null)[] = [];
   const baseUrl = await baseUrlOf(t, (request, ...rest) => {
@@ -38,14 +38,8 @@ test("over HTTP a create tells its type and length, and a page where the next is
     fields.push(request.headers.get("content-length"));
     return handle.answer(request, ...rest);
   });
-  const client = clientOf(baseUrl);
-  const pet = await client.createPet({ name: "Zoë", categoryId: 1n });
+  await clientOf(baseUrl).createPet({ name: "Zoë", categoryId: 1n });
   assert.deepEqual(fields, ["application/json", "30"]);
-  await client.createPet({ name: "Rex", categoryId: 1n });
-  assert.deepEqual(await client.listPets({ limit: 1 }), {
-    pets: [pet],
-    next: `${baseUrl}/pets?limit=1&after=1`,
-  });
 });
 
 test("a redirect over HTTP is not followed, and the key stays", async (t) => {

@@ -84,12 +84,7 @@ test("the message says what is wrong, and does not quote it", async () => {
     ["get", '{"id":0}', "id of the response must be positive$"],
     ["get", '{"id":7}', "name of the response is missing$"],
     ["get", '{"id":7,"name":7}', "name of the response must be a string$"],
-    // A different pet than the one requested.
-    [
-      "get",
-      petJson(8n),
-      "id of the response is not the one that was asked for$",
-    ],
+    ["get", petJson(8n), "id of .* is not the one that was asked for$"],
   ] as const;
   for (const [call, text, message] of cases) {
     const error = await fails(call, json(text), "invalid_response", 200);
@@ -140,13 +135,12 @@ test("a 304, for which nobody asked, is http_error and no redirect", async () =>
 test("a created pet that is not as sent is invalid_response, and may have been added", async () => {
   const rounded = { ...REX, categoryId: 2n ** 53n };
   const sent = { ...REX, categoryId: 2n ** 53n + 1n };
-  for (
-    const [pet, answered] of [
-      [sent, rounded],
-      [REX, { ...REX, name: "Rex " }],
-      [{ ...REX, status: "sold" }, { ...REX, status: "available" }],
-    ] as const
-  ) {
+  const cases = [
+    [sent, rounded],
+    [REX, { ...REX, name: "Rex " }],
+    [{ ...REX, status: "sold" }, { ...REX, status: "available" }],
+  ] as const;
+  for (const [pet, answered] of cases) {
     const body = JSON.stringify({ id: 7, ...answered, categoryId: 0 })
       .replace('"categoryId":0', `"categoryId":${answered.categoryId}`);
     const { client } = scripted([json(body, { status: 201 })]);
@@ -226,23 +220,6 @@ test("a code that is unknown arrives as it is, and proves nothing of a create", 
   for (const code of ["teapot", "constructor"]) {
     const error = await fails("create", refusal(code, 418), code, 418);
     assert.deepEqual([error.message, error.uncertain], ["No", true]);
-  }
-});
-
-test("only the service's own 503 with a number of seconds proves that no pet was added", async () => {
-  const headers = { "retry-after": "1" };
-  const own = (fields: Record<string, string>) =>
-    refusal("service_unavailable", 503, fields);
-  const cases = [
-    [own(headers), "service_unavailable", false],
-    [own({ "retry-after": "soon" }), "service_unavailable", true],
-    [own({ "retry-after": "" }), "service_unavailable", true],
-    [page(503, headers), "http_error", true],
-    [refusal("internal_error", 503, headers), "http_error", true],
-  ] as const;
-  for (const [response, code, uncertain] of cases) {
-    const error = await fails("create", response, code, 503);
-    assert.equal(error.uncertain, uncertain);
   }
 });
 

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { type Client, PetStoreError } from "../../../adapters/client/mod.ts";
-import type { CheckedPet, Pet } from "../../../core/storage.ts";
 import { fc, runs } from "../../support/property.ts";
 import {
   failure,
@@ -196,7 +195,7 @@ test("a Retry-After beyond 30 s is for the caller, at once", async () => {
   assert.deepEqual(clock.pauses, []);
 });
 
-// Faults between a client and a service that supports the key.
+// Faults between a client and the service.
 const fault = fc.constantFrom(
   "none",
   "lost request",
@@ -208,25 +207,15 @@ const fault = fc.constantFrom(
 );
 type Fault = typeof fault extends fc.Arbitrary<infer T> ? T : never;
 
-/** A service that supports the key, behind a network where each request meets the next fault. */
+/** A service behind a network where each request meets the next fault. */
 function faulty(faults: Iterator<Fault>) {
   const clock = testClock();
-  const byKey = new Map<string, Pet>();
-  let key = "";
-  const service = inProcess((storage) => ({
-    ...storage,
-    async create(pet: CheckedPet) {
-      const created = byKey.get(key) ?? await storage.create(pet);
-      byKey.set(key, created);
-      return created;
-    },
-  }));
+  const { handle, storage } = inProcess();
   async function fetch(request: Request): Promise<Response> {
     const now = faults.next().value ?? "none";
     if (now === "lost request") noConnection();
     if (now === "proxy 503 before") return page(503, { "retry-after": "1" });
-    key = request.headers.get("idempotency-key") ?? "";
-    const response = await service.handle(request);
+    const response = await handle(request);
     if (now === "lost response") noConnection();
     if (now === "broken response") {
       return new Response(watchedBody(["{"], "fails").body, response);
@@ -238,7 +227,7 @@ function faulty(faults: Iterator<Fault>) {
     return now === "proxy 502 after" ? page(502) : response;
   }
   const { client } = scripted(Array(10_000).fill(fetch), { clock });
-  return { client, storage: service.storage };
+  return { client, storage };
 }
 
 // Law: of each create there is exactly one pet if it is fulfilled, at most one if it is uncertain, none

@@ -5,24 +5,13 @@
 
 import assert from "node:assert/strict";
 import {
-  type Client,
   type ClientOptions,
   createClient,
   PetStoreError,
 } from "../../../adapters/client/mod.ts";
 import { makeClient } from "../../../adapters/client/client.ts";
-import {
-  readOptions,
-  type Settings,
-} from "../../../adapters/client/options.ts";
-import {
-  apiKeys,
-  createHandler,
-  type Handler,
-  memoryStorage,
-  type PetStorage,
-} from "../../../mod.ts";
-import type { PetDatabase } from "../../../adapters/storage/memory/mod.ts";
+import { readOptions } from "../../../adapters/client/options.ts";
+import { apiKeys, createHandler, memoryStorage } from "../../../mod.ts";
 
 /** The key that the service accepts. No message of client or service contains it by chance. */
 export const KEY = "pet_0A1b2C3d4E5f6G7h8I9j";
@@ -30,20 +19,10 @@ export const KEY = "pet_0A1b2C3d4E5f6G7h8I9j";
 /** The base address of the service. */
 export const BASE = "http://localhost/v1";
 
-/** Opens an empty service and a client of it, without a socket. `wrap` wraps the storage. */
-export function inProcess(
-  wrap: (storage: PetDatabase) => PetStorage = (storage) => storage,
-): {
-  readonly storage: PetDatabase;
-  readonly handle: Handler;
-  readonly client: Client;
-} {
+/** Opens an empty service and a client of it, without a socket. */
+export function inProcess() {
   const storage = memoryStorage();
-  const handle = createHandler({
-    storage: wrap(storage),
-    keys: apiKeys([KEY]),
-    onError: () => {},
-  });
+  const handle = createHandler({ storage, keys: apiKeys([KEY]) });
   const client = createClient({ baseUrl: BASE, key: KEY, fetch: handle });
   return { storage, handle, client };
 }
@@ -53,23 +32,14 @@ export type Step =
   | Response
   | ((request: Request) => Response | Promise<Response>);
 
-/** A clock for tests. Pauses end at once; what waits for `timeout` ends when told to. */
-export interface TestClock extends Pick<Settings, "now" | "setTimer"> {
-  /** The pauses so far, in ms. */
-  readonly pauses: readonly number[];
-  /** The number of timers that are set. */
-  readonly live: number;
-  /** Fires all timers. */
-  expire(): void;
-}
-
 /** The timeout of scripted clients, in ms. */
-export const TIMEOUT = 12_345;
+const TIMEOUT = 12_345;
 
-/** Makes a clock that begins at `start`. With `holds`, pauses too end only when told to. */
-export function testClock(
-  { start = 0, holds = false }: { start?: number; holds?: boolean } = {},
-): TestClock {
+/**
+ * Makes a clock that begins at `start`. Pauses end at once, but with `holds` only when told to, as
+ * what waits for `timeout` does.
+ */
+export function testClock({ start = 0, holds = false } = {}) {
   let time = start;
   const pauses: number[] = [];
   const live = new Map<symbol, () => void>();
@@ -80,7 +50,7 @@ export function testClock(
   }
   return {
     now: () => time,
-    setTimer(ms, callback) {
+    setTimer(ms: number, callback: () => void): () => void {
       const id = Symbol();
       live.set(id, callback);
       if (ms !== TIMEOUT) {
@@ -90,31 +60,32 @@ export function testClock(
       }
       return () => void live.delete(id);
     },
+    /** The pauses so far, in ms. */
     pauses,
-    get live() {
+    /** The number of timers that are set. */
+    get live(): number {
       return live.size;
     },
-    expire() {
+    /** Fires all timers. */
+    expire(): void {
       for (const id of [...live.keys()]) goOff(id);
     },
   };
 }
 
-/** A client whose requests meet the steps in order, and their outcomes. */
-export interface Scripted {
-  readonly client: Client;
-  readonly clock: TestClock;
-  /** The requests so far. */
-  readonly requests: readonly Request[];
-}
-
-/** Makes a client with a script. A request beyond its end fails the test. */
+/**
+ * Makes a client whose requests meet the steps in order. A request beyond the last one fails the
+ * test.
+ */
 export function scripted(
   steps: readonly Step[],
   { clock = testClock(), random = () => 0.5, ...options }:
     & Partial<ClientOptions>
-    & { readonly clock?: TestClock; readonly random?: () => number } = {},
-): Scripted {
+    & {
+      readonly clock?: ReturnType<typeof testClock>;
+      readonly random?: () => number;
+    } = {},
+) {
   const requests: Request[] = [];
   const settings = readOptions({
     baseUrl: BASE,
@@ -180,19 +151,12 @@ export function petJson(id: bigint, name = "Rex"): string {
   },"categoryId":1,"status":"available"}`;
 }
 
-/** A body in chunks, and its outcome. */
-export interface WatchedBody {
-  readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** `open` until it is read to its end, cancelled, or fails. */
-  readonly fate: "open" | "read" | "cancelled" | "failed";
-}
-
 /** Makes a body that ends after its chunks, never ends, or fails. */
 export function watchedBody(
   chunks: readonly string[],
   end: "ends" | "hangs" | "fails" = "ends",
-): WatchedBody {
-  let fate: WatchedBody["fate"] = "open";
+) {
+  let fate: "open" | "read" | "cancelled" | "failed" = "open";
   let sent = 0;
   const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
     pull(controller) {
@@ -215,6 +179,7 @@ export function watchedBody(
   }, { highWaterMark: 0 });
   return {
     body,
+    /** `open` until it is read to its end, cancelled, or fails. */
     get fate() {
       return fate;
     },
