@@ -9,6 +9,7 @@ import type { ServeOptions, Server } from "../../adapters/http/server.ts";
 import { readConfig } from "../../adapters/standalone/config.ts";
 import { openService } from "../../adapters/standalone/service.ts";
 import { loadServe } from "../../adapters/standalone/start.ts";
+import type { PetDatabase } from "../../adapters/storage/pet_database.ts";
 import { type Handler, toHandler } from "../../core/http/fetch_handler.ts";
 import type { OpenService } from "../contract/ask.ts";
 import { atEnd } from "./at_end.ts";
@@ -30,21 +31,23 @@ export async function listen(
 }
 
 /**
- * Opens the service of the standalone server. Its pets are in memory, unless settings say
- * otherwise.
+ * Opens the service of the standalone server. Its pets are in memory, unless settings say otherwise
+ * or a storage is given.
  */
 export async function openStandalone(
   t: TestContext,
   settings: Readonly<Record<string, string>> = {},
+  storage?: PetDatabase,
 ): Promise<
   Awaited<ReturnType<typeof openService>> & Asked & { readonly handle: Handler }
 > {
-  const service = await openService(readConfig({
+  const config = readConfig({
     DATABASE_URL: "memory:",
     PETSTORE_API_KEYS: "secret",
     REQUEST_LOG: "off",
     ...settings,
-  }));
+  });
+  const service = await openService(config, storage && (async () => storage));
   atEnd(t, () => service.close());
   const base = "http://localhost";
   const handle = toHandler(service.answer);

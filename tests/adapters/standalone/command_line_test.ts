@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import process from "node:process";
 import { test } from "node:test";
 import { taskCommand } from "../../../adapters/standalone/command_line.ts";
-import { readConfig } from "../../../adapters/standalone/config.ts";
+import { readConfig, SETTINGS } from "../../../adapters/standalone/config.ts";
 import { runCopy } from "../../../adapters/standalone/copy.ts";
 import { runIds } from "../../../adapters/standalone/ids.ts";
 import { runKeys } from "../../../adapters/standalone/keys.ts";
@@ -20,19 +20,15 @@ const REFUSED = [
   ["strat", /^Unknown command "strat"\nSee --help\n$/],
   ["Key list", /^Unknown command "Key"\n/],
   ["\u009b", /^Unknown command "\uFFFD"\n/],
-  [
-    "start --prot 1",
-    /^Unknown option '--prot'\nSee --help\n$/,
-  ],
+  ["start --prot 1", /^Unknown option '--prot'\nSee --help\n$/],
   ["start foo", /^Unexpected argument 'foo'\. /],
   ["start --port", /^Option '--port <value>' argument missing$/m],
   [
     "start --port --host ::1",
-    /^Option '--port' has no value; .*\nSee --help\n$/,
+    /^Option '--port' has no value; write '--port=-X' .* a dash\nSee --help\n$/,
   ],
   ["start --host=", /^Option '--host' is empty$/m],
   ["start --port 70000", /^Cannot read --port: .* from 0 to 65535, not /],
-  ["start", /^Cannot read PORT: .* from 0 to 65535,/, { PORT: "70000" }],
   [
     "start --port 0 --host nosuchhost.invalid",
     /^Cannot listen on nosuchhost\.invalid:0: the host is unknown\n$/,
@@ -42,11 +38,6 @@ const REFUSED = [
     "start --port 0",
     /^.*: the directory .*missing does not exist; create it first\n$/,
     { DATABASE_URL: "sqlite:missing/pets.db" },
-  ],
-  [
-    "start --port 0",
-    /^Cannot read DATABASE_URL: .*\n$/,
-    { DATABASE_URL: "postgres://me:sesame@:x/pets" },
   ],
   ["ids --from 7", /: there is no such file\n$/, {}],
   ["ids --from 7", /^Cannot set ids: DATABASE_URL is memory:/, {
@@ -171,26 +162,12 @@ test("help lists the commands, the sandbox and the judge too if they are tasks",
   assert.match(stdout, RegExp(`\n  copy .*\n${tasks}  version `));
 });
 
-test("start --help shows the defaults of readConfig", async (t) => {
+test("start --help shows the settings, and the defaults of --port and --host", async (t) => {
   const cwd = newFolder(t);
   const { stdout } = await runMain(["start", "--help"], { cwd });
-  const config = readConfig({});
-  const { host, port } = config;
+  const { host, port } = readConfig({});
   assert.ok(stdout.includes(`(${port}; `) && stdout.includes(`(${host}; `));
-  const defaults = {
-    BASE_URL: config.baseUrl,
-    MAX_BODY_BYTES: config.maxBodyBytes,
-    IDEMPOTENCY_RETENTION: config.idempotencyRetention / 1000,
-    PETSTORE_HOST: host,
-    PORT: port,
-    REQUEST_LOG: config.requestLog ? "on" : "off",
-    METRICS: config.metrics ? "on" : "off",
-    SHUTDOWN_DELAY: config.shutdownDelay / 1000,
-    SHUTDOWN_TIMEOUT: config.shutdownTimeout / 1000,
-  };
-  for (const [name, value] of Object.entries(defaults)) {
-    assert.match(stdout, RegExp(`^  ${name} +${value}; `, "m"));
-  }
+  assert.ok(stdout.endsWith(SETTINGS));
 });
 
 test("version and --version print the version in deno.json", async (t) => {
@@ -205,10 +182,7 @@ test("version and --version print the version in deno.json", async (t) => {
 const JUDGE = pathOf("tests/judge/main.ts");
 
 test("judge --help shows its usage and an example", async () => {
-  const { code, stdout } = await run([
-    ...commandLine(JUDGE, ["-E"]),
-    "--help",
-  ]);
+  const { code, stdout } = await run([...commandLine(JUDGE, ["-E"]), "--help"]);
   assert.equal(code, 0);
   assert.match(stdout, /^Usage: .* judge ADDRESS .*\nExample: /m);
 });
@@ -235,11 +209,7 @@ it("a command whose output cannot be written says so, and names the key it issue
     `trap "" PIPE; { while echo; do :; done 2>/dev/null; ${command}; } | true`;
   const cases = [
     [["--help"], full, /^.*no space left.*\n$/i],
-    [
-      issue,
-      full,
-      /^Key 1 is valid, but .* keys revoke 1\n.*no space left/im,
-    ],
+    [issue, full, /^Key 1 is valid, but .* keys revoke 1\n.*no space left/im],
     [issue, gone, /^Key 2 is valid, but .* keys revoke 2\n.*EPIPE/m],
   ] as const;
   for (const [args, output, message] of cases) {

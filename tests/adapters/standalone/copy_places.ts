@@ -1,4 +1,4 @@
-/** The databases that tests copy, read by SQL instead of the tested code. */
+/** The databases that tests of commands use, read by SQL instead of the tested code. */
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -13,36 +13,15 @@ import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 
-/** A database, which has no tables at first. */
-export interface Place {
-  /** Its address, as passed to `copy`. */
-  readonly url: string;
-  /** Runs a statement, whose columns must be text. */
-  readonly query: (sql: string) => Promise<readonly TextRow[]>;
-  /** Opens it as a server does, which creates its tables. It is closed after the test. */
-  readonly open: () => Promise<PetDatabase>;
-}
-
 /** A row, by names of columns. */
 export type TextRow = Readonly<Record<string, string | null>>;
 
-/** Two databases. */
-export type Both = readonly [from: Place, to: Place, ...others: unknown[]];
-
-/** Two databases, and the folder of their files. */
-export type Given = readonly [from: Place, to: Place, folder: string];
-
-/** What is copied, and to what. */
-export type Way = readonly [from: keyof typeof OPEN, to: keyof typeof OPEN];
-export const TO_POSTGRES: Way = ["SQLite", "PostgreSQL"];
-export const FROM_POSTGRES: Way = ["PostgreSQL", "SQLite"];
-export const ON_FILES: Way = ["SQLite", "SQLite"];
-
-const OPEN = {
+/** By kind: a database, which has no tables at first, at a path or an address. */
+const PLACES = {
   /** A file that need not be there. */
   SQLite: (path: string) => ({
     url: `sqlite:${path}`,
-    async query(sql: string) {
+    async query(sql: string): Promise<readonly TextRow[]> {
       const db = new DatabaseSync(path);
       db.exec("pragma busy_timeout = 10000");
       try {
@@ -61,40 +40,55 @@ const OPEN = {
   }),
 };
 
-/**
- * Makes a function that registers tests of copies of this kind. Files are `a.db` and `b.db` in the
- * test's own folder.
- */
-export type OnWay = (
-  way: Way,
-) => (title: string, work: (given: Given) => Promise<void>) => void;
+/** Makes a place for a test, which is closed after it. */
+function place(t: TestContext, kind: keyof typeof PLACES, where: string) {
+  const one = PLACES[kind](where);
+  return {
+    /** Its address, as passed to `copy`. */
+    url: one.url,
+    /** Runs a statement, whose columns must be text. */
+    query: one.query,
+    /** Opens it as a server does, which creates its tables. It is closed after the test. */
+    async open(): Promise<PetDatabase> {
+      const storage = await one.open();
+      atEnd(t, () => storage.close());
+      return storage;
+    },
+  };
+}
 
-/** Prepares tests of copies, on files and on one database of the shared PostgreSQL server. */
-export async function testsOfCopies(): Promise<OnWay> {
+type Place = ReturnType<typeof place>;
+
+/** Two databases. */
+export type Both = readonly [from: Place, to: Place, ...others: unknown[]];
+
+/** Two databases, and the folder of their files. */
+export type Given = readonly [from: Place, to: Place, folder: string];
+
+/** What is copied, and to what. */
+type Way = readonly [from: keyof typeof PLACES, to: keyof typeof PLACES];
+export const TO_POSTGRES: Way = ["SQLite", "PostgreSQL"];
+export const FROM_POSTGRES: Way = ["PostgreSQL", "SQLite"];
+export const ON_FILES: Way = ["SQLite", "SQLite"];
+
+/**
+ * Prepares tests of copies, on files and on one database of the shared PostgreSQL server. The result
+ * makes a function that registers those of one kind. Files are `a.db` and `b.db` in the test's own
+ * folder.
+ */
+export async function testsOfCopies() {
   const { skip, emptyDatabase } = await sharedPostgres();
-  async function place(
-    t: TestContext,
-    kind: Way[number],
-    file: string,
-  ): Promise<Place> {
-    const one = OPEN[kind](kind === "SQLite" ? file : await emptyDatabase());
-    return {
-      ...one,
-      async open() {
-        const storage = await one.open();
-        atEnd(t, () => storage.close());
-        return storage;
-      },
-    };
-  }
-  return (way) => (title, work) => {
+  return (way: Way) => {
     const isSkipped = way.includes("PostgreSQL") && skip;
-    test(title, { skip: isSkipped, timeout: 60_000 }, async (t) => {
-      const folder = newFolder(t);
-      const from = await place(t, way[0], join(folder, "a.db"));
-      const to = await place(t, way[1], join(folder, "b.db"));
-      await work([from, to, folder]);
-    });
+    return (title: string, work: (given: Given) => Promise<void>) =>
+      void test(title, { skip: isSkipped, timeout: 60_000 }, async (t) => {
+        const folder = newFolder(t);
+        const where = async (kind: Way[number], file: string) =>
+          kind === "SQLite" ? join(folder, file) : await emptyDatabase();
+        const from = place(t, way[0], await where(way[0], "a.db"));
+        const to = place(t, way[1], await where(way[1], "b.db"));
+        await work([from, to, folder]);
+      });
   };
 }
 

@@ -30,10 +30,7 @@ import {
 const onWay = await testsOfCopies();
 
 /** Copies, at 5 s a page for the progress; `amid` runs once the first 1000 pets are written. */
-async function copy(
-  [from, to]: Both,
-  amid?: () => Promise<void>,
-) {
+async function copy([from, to]: Both, amid?: () => Promise<void>) {
   const source = await openTransfer(readLastingDatabase(from.url), "read");
   const target = await openTransfer(readLastingDatabase(to.url), "write");
   const notes: string[] = [];
@@ -111,28 +108,17 @@ for (const way of [ON_FILES, TO_POSTGRES, FROM_POSTGRES]) {
       issued.map(({ key }) => theirs.verify(key)),
     );
     assert.deepEqual(valid, [{ id: 1 }, false, { id: 3 }]);
-    // The second time there is nothing left to do.
-    const again = await copy([from, to]);
+    // The second time there is nothing left to do but to read both sides again.
+    const { notes, ...again } = await copy([from, to]);
     assert.deepEqual([again.pets.copied, again.apiKeys.copied], [0, 0]);
-  });
-
-  it("reads both sides again at the end, even if it copied nothing", async ([from, to]) => {
-    await fill(from, 2500);
-    for (const copied of [2500, 0]) {
-      const { pets, equal, notes } = await copy([from, to]);
-      const { count } = pets.to;
-      assert.deepEqual([equal, pets.copied, count], [true, copied, 2500]);
-      assert.ok(notes.some((line) => line.startsWith("Verifying pets")));
-    }
+    assert.deepEqual([again.equal, again.pets.to], [true, side]);
+    assert.ok(notes.some((line) => line.startsWith("Verifying pets")));
   });
 
   it("takes idempotency keys along, but for pets that are not copied", async ([from, to]) => {
     const before = await from.open();
     await Promise.all(
-      Array.from(
-        { length: 1100 },
-        (_, i) => before.create(REX, key(i)),
-      ),
+      Array.from({ length: 1100 }, (_, i) => before.create(REX, key(i))),
     );
     const last = await before.create(REX, key(1099));
     await copy([from, to]);
@@ -244,9 +230,7 @@ for (const way of [ON_FILES, TO_POSTGRES, FROM_POSTGRES]) {
       await place.query(sql);
       await assert.rejects(
         copy([from, to]),
-        new RegExp(
-          `^Error: Cannot copy ${what} with ids below 1, such as`,
-        ),
+        new RegExp(`^Error: Cannot copy ${what} with ids below 1, such as`),
       );
       await place.query(undo);
       assert.equal(await countPets(to), 0);

@@ -1,13 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { ask } from "../../contract/ask.ts";
-import { assertError } from "../../contract/error_reply.ts";
-import { pathOf } from "../../support/repository.ts";
-import { commandLine, RUNTIME, testUnless } from "../../support/runtime.ts";
-import { MAIN, taskFlags, untilListening } from "../../support/standalone.ts";
-import { startProgram } from "../../support/process.ts";
 import { openStandalone } from "../../support/server.ts";
-import { newFolder } from "../../support/temporary_directory.ts";
 
 // By base address: status and media type of paths, without a key.
 const cases = [
@@ -47,23 +41,3 @@ for (const [BASE_URL, seen] of cases) {
     }
   });
 }
-
-const it = testUnless(RUNTIME !== "deno" && "only Deno has permissions");
-
-it("a server that cannot read the page says so in its place, and serves on", async (t) => {
-  const cwd = newFolder(t);
-  const page = pathOf("adapters/docs/page.html");
-  const flags = [...taskFlags("start"), `--deny-read=${page}`];
-  const env = { DATABASE_URL: "memory:", PETSTORE_API_KEYS: "secret" };
-  const command = [...commandLine(MAIN, flags), "start", "--port", "0"];
-  const server = await untilListening(
-    startProgram(t, command, { cwd, env }),
-  );
-  const problem = "Cannot read ./page.html, which the docs page needs";
-  // Last: the server works without it.
-  assert.match(server.stderr(), RegExp(`listens at .*\\n${problem}.*\\n$`));
-  const told = await ask(server, "GET", "/");
-  assert.ok(assertError(told, "not_found").startsWith(problem));
-  assert.equal((await ask(server, "GET", "/v1/pets")).status, 401);
-  assert.equal(await server.end(), 0);
-});

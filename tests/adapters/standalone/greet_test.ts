@@ -2,26 +2,19 @@ import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
 import type { PetDatabase } from "../../../adapters/storage/pet_database.ts";
 import { PROGRAM } from "../../../adapters/standalone/command_line.ts";
-import { readConfig } from "../../../adapters/standalone/config.ts";
 import { greet } from "../../../adapters/standalone/greet.ts";
 import { standardError } from "../../../adapters/standalone/output.ts";
-import { openService } from "../../../adapters/standalone/service.ts";
 import { run } from "../../support/process.ts";
-import { atEnd } from "../../support/at_end.ts";
+import { openStandalone } from "../../support/server.ts";
 import { memoryStorage, StorageError } from "../../../mod.ts";
 
 const ADDRESS = { hostname: "127.0.0.1", port: 8000 };
 
 /** Opens a service whose keys are issued, and returns the greeting on a terminal. */
-async function open(
-  t: TestContext,
-  storage: PetDatabase = memoryStorage(),
-  settings: Readonly<Record<string, string>> = {},
-): Promise<() => Promise<void>> {
-  const config = readConfig({ DATABASE_URL: "memory:", ...settings });
-  const service = await openService(config, async () => storage);
-  atEnd(t, () => service.close());
-  return () => greet(ADDRESS, { ...service, isTerminal: true });
+async function open(t: TestContext, storage?: PetDatabase, settings = {}) {
+  const service = await openStandalone(t, settings, storage);
+  const situation = { ...service, fixedKeysFrom: undefined, isTerminal: true };
+  return () => greet(ADDRESS, situation);
 }
 
 test("greet says that it cannot issue the first key, and how to issue one", async (t) => {

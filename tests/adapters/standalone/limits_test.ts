@@ -31,16 +31,9 @@ const REQUESTS: readonly (readonly [string, string, number, string?])[] = [
   ["GET /v1/pets", "", 429, "address 0"],
   ["GET /v1/pets/1", WRONG, 429, "address 0"],
   ["GET /v1/pets", OTHER, 200, "key 0"],
-  // Checks before that of the key also precede the limit; probes, the document and the page need no
-  // key.
+  // Checks before that of the key precede the limit too, and probes need no key.
   ["GET /livez", "", 200],
-  ["HEAD /readyz", "", 200],
-  ["POST /livez", "", 405],
-  ["GET /v1/openapi.json", "", 200],
-  ["GET /", "", 200],
-  ["GET /nothing", "", 404],
   ["PUT /v1/pets", "", 405],
-  ["OPTIONS /v1/pets", "", 204],
 ];
 
 test("RATE_LIMIT counts each key by itself, and requests without one by address", async (t) => {
@@ -72,9 +65,6 @@ test("RATE_LIMIT counts each key by itself, and requests without one by address"
     assert.equal(headers.get("ratelimit-policy"), `"${policy}";q=2;w=3600`);
     assert.equal(headers.has("sunset"), path === "/v1/pets/1");
   }
-  const headers = { origin: "https://evil.example" };
-  const stranger = await ask(server, "GET", "/livez", { headers });
-  assert.equal(stranger.headers.get("access-control-allow-origin"), null);
 });
 
 test("TRUST_PROXY counts and logs the address that the proxy adds", async (t) => {
@@ -93,8 +83,6 @@ test("TRUST_PROXY counts and logs the address that the proxy adds", async (t) =>
     ["192.0.2.2", 401],
     ["2001:db8::1", 401],
     ["2001:db8::2", 429],
-    ["nobody", 401],
-    ["none", 429], // both are the socket's address
   ] as const;
   for (const [client, expected] of cases) {
     // The proxy's is in another line of the field.
@@ -104,11 +92,7 @@ test("TRUST_PROXY counts and logs the address that the proxy adds", async (t) =>
   }
   const clients = logged.trim().split("\n")
     .map((line) => JSON.parse(line).client);
-  assert.deepEqual(clients, [
-    ...cases.slice(0, 5).map(([client]) => client),
-    "127.0.0.1",
-    "127.0.0.1",
-  ]);
+  assert.deepEqual(clients, cases.map(([client]) => client));
 });
 
 /** The status of `GET /v1/pets` without a key, sent from an address of this machine. */

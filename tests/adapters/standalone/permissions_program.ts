@@ -7,6 +7,8 @@ import { DatabaseSync } from "node:sqlite";
 import process from "node:process";
 import { standardError } from "../../../adapters/standalone/output.ts";
 import { runStart } from "../../../adapters/standalone/start.ts";
+import { ask } from "../../contract/ask.ts";
+import { REX_JSON } from "../../support/pets.ts";
 
 const attempts = {
   write: () => Deno.writeTextFileSync("new.txt", "text"),
@@ -35,17 +37,10 @@ standardError.write = (text) => {
 };
 await runStart(["--port", port]);
 
+const service = { fetch, base: `http://127.0.0.1:${port}`, key: "sesame" };
 for (let created = 0; created < Number(count); created++) {
-  const response = await fetch(`http://127.0.0.1:${port}/v1/pets`, {
-    method: "POST",
-    headers: {
-      authorization: "Bearer sesame",
-      "content-type": "application/json",
-    },
-    body: '{"name":"Rex","categoryId":1}',
-  });
-  await response.body?.cancel();
-  if (response.status !== 201) throw new Error(`${response.status}`);
+  const { status } = await ask(service, "POST", "/v1/pets", { body: REX_JSON });
+  if (status !== 201) throw new Error(`${status}`);
 }
 
 console.log(await refused.promise);

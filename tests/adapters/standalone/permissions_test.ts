@@ -1,4 +1,4 @@
-/** Permissions that the server drops once its database is open. */
+/** Permissions that the server drops once its database is open, or lacks. */
 import assert from "node:assert/strict";
 import {
   chmodSync,
@@ -14,6 +14,7 @@ import { readConfig } from "../../../adapters/standalone/config.ts";
 import { giveBackPermissions } from "../../../adapters/standalone/open_storage.ts";
 import { sqliteStorage } from "../../../adapters/storage/sqlite/mod.ts";
 import { ask } from "../../contract/ask.ts";
+import { assertError } from "../../contract/error_reply.ts";
 import { REX, REX_JSON } from "../../support/pets.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { pathOf } from "../../support/repository.ts";
@@ -23,8 +24,13 @@ import {
   RUNTIME,
   testUnless,
 } from "../../support/runtime.ts";
-import { freePort, run } from "../../support/process.ts";
-import { MAIN, startMain, taskFlags } from "../../support/standalone.ts";
+import { freePort, run, startProgram } from "../../support/process.ts";
+import {
+  MAIN,
+  startMain,
+  taskFlags,
+  untilListening,
+} from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 
 const skip = RUNTIME !== "deno" && "only Deno has permissions";
@@ -84,11 +90,7 @@ it("a server on SQLite writes its database and nothing else", async (t) => {
   // So many that SQLite moves its log into the file meanwhile.
   const refused = await refusals(cwd, `sqlite:${path}`, 600);
   assert.equal(refused, "write, remove, open another database");
-  assert.equal(
-    existsSync(`${path}-wal`),
-    false,
-    "the log is gone at the end",
-  );
+  assert.equal(existsSync(`${path}-wal`), false, "the log is gone at the end");
   const storage = await sqliteStorage(path);
   const { pets } = await storage.list({ limit: 1, after: 599n });
   assert.equal(pets.length, 1);
@@ -144,4 +146,20 @@ it("a server keeps the permissions of its database: SQLite reads, a socket both"
     await giveBackPermissions(readConfig({ DATABASE_URL: url }).database);
     assert.deepEqual(revoked.splice(0), expected, url);
   }
+});
+
+it("a server that cannot read the page says so in its place, and serves on", async (t) => {
+  const cwd = newFolder(t);
+  const page = pathOf("adapters/docs/page.html");
+  const flags = [...taskFlags("start"), `--deny-read=${page}`];
+  const env = { DATABASE_URL: "memory:", PETSTORE_API_KEYS: "secret" };
+  const command = [...commandLine(MAIN, flags), "start", "--port", "0"];
+  const server = await untilListening(startProgram(t, command, { cwd, env }));
+  const problem = "Cannot read ./page.html, which the docs page needs";
+  // Last: the server works without it.
+  assert.match(server.stderr(), RegExp(`listens at .*\\n${problem}.*\\n$`));
+  const told = await ask(server, "GET", "/");
+  assert.ok(assertError(told, "not_found").startsWith(problem));
+  assert.equal((await ask(server, "GET", "/v1/pets")).status, 401);
+  assert.equal(await server.end(), 0);
 });

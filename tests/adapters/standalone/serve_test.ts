@@ -19,7 +19,7 @@ import {
   startServe,
   tellToStop,
 } from "../../support/standalone.ts";
-import { answerTo, openWire, rawRequest } from "../../support/wire.ts";
+import { answerTo, rawRequest } from "../../support/wire.ts";
 import { until } from "../../support/time.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 import { REX_JSON } from "../../support/pets.ts";
@@ -41,6 +41,7 @@ for (const parallel of [false, true]) {
     assert.equal((await ask(server, "GET", "/readyz")).status, 200);
     assert.equal(await server.end(), 0);
     assert.equal(server.stderr().match(/listens at/g)?.length, 1);
+    assert.doesNotMatch(server.stderr(), /did not finish/);
     const lines = /"route":"\/v1\/pets","status":200/g;
     assert.equal(server.stdout().match(lines)?.length, 10);
     assert.doesNotMatch(server.stdout(), /secret/);
@@ -60,25 +61,11 @@ for (const parallel of [false, true]) {
     },
   );
 
-  itEither(
-    "ends in time although clients have sent half a request",
-    async (t) => {
-      const server = await startServe(t, { parallel });
-      await openWire(t, server, rawRequest("GET /v1/pets").slice(0, -10));
-      await ask(server, "GET", "/livez"); // by now it has seen the half one
-      assert.equal(await server.end(), 0);
-      assert.doesNotMatch(server.stderr(), /did not finish/);
-    },
-  );
-
   itEither("answers every create under way after SIGTERM", async (t) => {
     const server = await startServe(t, { parallel });
     // Several connections, so that with several workers more than one has something in flight.
     const creates = await Promise.all(
-      Array.from(
-        { length: 8 },
-        () => openSlowCreate(t, server),
-      ),
+      Array.from({ length: 8 }, () => openSlowCreate(t, server)),
     );
     await tellToStop(server);
     const answers: string[] = [];
@@ -91,10 +78,8 @@ for (const parallel of [false, true]) {
 }
 
 it("serve.ts with several workers sends the slow answer of one after SIGTERM", async (t) => {
-  const server = await startServe(t, {
-    parallel: true,
-    env: { METRICS: "on" },
-  });
+  const env = { METRICS: "on" };
+  const server = await startServe(t, { parallel: true, env });
   const other = new DatabaseSync(join(server.cwd, "petstore.db"));
   other.exec("BEGIN IMMEDIATE");
   const create = ask(server, "POST", "/v1/pets", { body: REX_JSON })
@@ -130,21 +115,15 @@ async function runServe(t: TestContext, flags: string[], env = {}) {
   return { stdout, stderr };
 }
 
-for (
-  const [what, flags] of [
-    ["exits once Deno has sent what is in flight", []],
-    ["ends in order at its first signal after another worker left", ["--left"]],
-  ] as const
-) {
+const ENDS = {
+  "exits once Deno has sent what is in flight": [],
+  "ends in order at its first signal after another worker left": ["--left"],
+};
+for (const [what, flags] of Object.entries(ENDS)) {
   it(`serve.ts ${what}`, async (t) => {
-    const { stdout } = await runServe(t, [...flags]);
-    const expected = [
-      "200",
-      "Deno has sent it",
-      "the last bytes have left",
-      "",
-    ];
-    assert.deepEqual(stdout.split("\n"), expected);
+    const { stdout } = await runServe(t, flags);
+    const sent = "200\nDeno has sent it\nthe last bytes have left\n";
+    assert.equal(stdout, sent);
   });
 }
 
@@ -164,10 +143,7 @@ it("serve.ts says on which port it listens if it is told to take any", async (t)
 /** By setting: a wrong value, and what is said about it. */
 const WRONG = {
   BASE_URL: ["v1", "it must be a path"],
-  SHUTDOWN_DELAY: [
-    "1",
-    "deno serve stops listening at once.* use main.ts start\n",
-  ],
+  SHUTDOWN_DELAY: ["1", "deno serve stops listening .* use main.ts start\n"],
   ADMIN_PORT: ["1", "deno serve listens on one port.* use main.ts start\n"],
   DENO_SERVE_ADDRESS: ["unix:petstore.sock", "it must be a TCP address"],
 } as const;

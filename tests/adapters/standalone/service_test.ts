@@ -1,16 +1,14 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { PetDatabase } from "../../../adapters/storage/pet_database.ts";
-import { readConfig } from "../../../adapters/standalone/config.ts";
 import {
   standardError,
   standardOutput,
 } from "../../../adapters/standalone/output.ts";
-import { openService } from "../../../adapters/standalone/service.ts";
-import { toHandler } from "../../../core/http/fetch_handler.ts";
-import { atEnd } from "../../support/at_end.ts";
-import { turns } from "../../support/time.ts";
 import { issuedKeys, memoryStorage, StorageError } from "../../../mod.ts";
+import { ask, type Question } from "../../contract/ask.ts";
+import { openStandalone } from "../../support/server.ts";
+import { turns } from "../../support/time.ts";
 
 /** The members of the lines of a log, without the time. */
 function watchLog(
@@ -25,45 +23,38 @@ function watchLog(
   return lines;
 }
 
-/** Opens the service on a storage, with a key whose id is 1. */
+/** Opens the service on a storage, and asks it with an issued key, whose id is 1. */
 async function open(t: TestContext, storage: PetDatabase = memoryStorage()) {
-  const settings = { METRICS: "on", RATE_LIMIT: "2/60s" };
-  const config = readConfig({ DATABASE_URL: "memory:", ...settings });
+  const settings = { METRICS: "on", RATE_LIMIT: "2/60s", REQUEST_LOG: "on" };
   const { key } = await issuedKeys(storage.apiKeys).issue("a");
-  const service = await openService(config, async () => storage);
-  atEnd(t, () => service.close());
-  const authorization = `Bearer ${key}`;
+  const service = { ...await openStandalone(t, settings, storage), key };
   return {
-    handle: toHandler(service.answer),
-    drain: service.drain,
+    ...service,
     requests: watchLog(t, standardOutput),
     faults: watchLog(t, standardError),
-    get(path: string, headers: Record<string, string> = {}): Request {
-      const all = { authorization, ...headers };
-      return new Request(`http://localhost${path}`, { headers: all });
-    },
+    get: (path: string, headers: Question["headers"] = {}) =>
+      ask(service, "GET", path, { headers }),
   };
 }
 
 test("the service makes an id if X-Request-Id is missing, or not 1 to 128 characters", async (t) => {
-  const { handle, get } = await open(t);
+  const { get } = await open(t);
   const wrong = ["", "two words", "a\tb", "<script>", "x".repeat(129), "ä"];
   const sent = [{}, ...wrong.map((id) => ({ "x-request-id": id }))];
   for (const [i, fields] of sent.entries()) {
-    const { headers } = await handle(get("/v1/pets", fields));
+    const { headers } = await get("/v1/pets", fields);
     const own = headers.get("x-request-id") ?? "";
     assert.match(own, RegExp(`^[0-9a-f]{20}-${i + 1}$`));
   }
 });
 
 test("the service logs method, route, status, time, id and the key's id, nothing else", async (t) => {
-  const { handle, get, requests } = await open(t);
-  await handle(get("/v1/pets/7?secret=1", { "x-request-id": "r1" }));
-  await handle(get("/v1/pets/7/secret", { "x-request-id": "r2" }));
-  await handle(get("/v1/pets?limit=1", { "x-request-id": "r3" }));
+  const { get, requests } = await open(t);
+  await get("/v1/pets/7?secret=1", { "x-request-id": "r1" });
+  await get("/v1/pets/7/secret", { "x-request-id": "r2" });
+  await get("/v1/pets?limit=1", { "x-request-id": "r3" });
   for (const id of ["r4", "r5", "r6"]) {
-    const headers = { authorization: "", "x-request-id": id };
-    await handle(get("/v1/pets/7", headers));
+    await get("/v1/pets/7", { authorization: "", "x-request-id": id });
   }
   const logged = requests.map(({ ms, ...rest }) => {
     assert.ok(Number(ms) >= 0);
@@ -83,36 +74,29 @@ test("the service logs method, route, status, time, id and the key's id, nothing
 test("livez answers 200; readyz too, or 503 and a log line if the storage is gone", async (t) => {
   let isBroken = false;
   const gone = () => Promise.reject(new StorageError("unavailable", "Gone"));
-  const { handle, get, faults } = await open(t, {
+  const { get, faults } = await open(t, {
     ...memoryStorage(),
     ping: () => isBroken ? gone() : Promise.resolve(),
   });
   for (isBroken of [false, true, true, false]) {
-    const live = await handle(get("/livez"));
-    assert.deepEqual([live.status, await live.text()], [
-      200,
-      '{"status":"ok"}',
-    ]);
-    const ready = await handle(get("/readyz"));
-    assert.equal(ready.status, isBroken ? 503 : 200);
-    assert.equal(ready.headers.get("retry-after"), isBroken ? "1" : null);
-    const { message } = await ready.json();
-    const expected = isBroken ? "Cannot reach the storage now" : undefined;
-    assert.equal(message, expected);
-    const id = ready.headers.get("x-request-id") ?? "";
-    if (isBroken) {
-      const fault = { id, error: "Gone (unavailable)" };
-      assert.deepEqual(faults.at(-1), fault);
-    }
+    const live = await get("/livez");
+    assert.deepEqual([live.status, live.text], [200, '{"status":"ok"}']);
+    const { status, headers, text } = await get("/readyz");
+    assert.equal(status, isBroken ? 503 : 200);
+    assert.equal(headers.get("retry-after"), isBroken ? "1" : null);
+    if (!isBroken) continue;
+    assert.equal(JSON.parse(text).message, "Cannot reach the storage now");
+    const id = headers.get("x-request-id") ?? "";
+    assert.deepEqual(faults.at(-1), { id, error: "Gone (unavailable)" });
   }
   assert.equal(faults.length, 2);
 });
 
 test("probes are found by their exact path alone, so that a proxy's rule for it holds", async (t) => {
-  const { handle, get } = await open(t);
-  assert.equal((await handle(get("/livez"))).status, 200);
+  const { get } = await open(t);
+  assert.equal((await get("/livez")).status, 200);
   for (const path of ["/%6civez", "/ready%7A", "/livez/", "//livez"]) {
-    assert.equal((await handle(get(path))).status, 404, path);
+    assert.equal((await get(path)).status, 404, path);
   }
 });
 
@@ -122,12 +106,10 @@ const cases = [
 ] as const;
 for (const [status, what, chunk] of cases) {
   test(`drain waits for a create, which is answered ${status} if its body ${what}`, async (t) => {
-    const { handle, get, drain, requests } = await open(t);
+    const { drain, requests, ...service } = await open(t);
     const { readable, writable } = new TransformStream<string, string>();
     const body = readable.pipeThrough(new TextEncoderStream());
-    const { headers } = get("/v1/pets");
-    const init = { method: "POST", headers, body, duplex: "half" };
-    const answer = handle(new Request("http://localhost/v1/pets", init));
+    const answer = ask(service, "POST", "/v1/pets", { body });
     let isDrained = false;
     const drained = drain().then(() => isDrained = true);
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -142,50 +124,37 @@ for (const [status, what, chunk] of cases) {
 }
 
 test("a draining service refuses requests and readyz, and answers livez and metrics", async (t) => {
-  const { handle, get, drain } = await open(t);
-  assert.equal((await handle(get("/readyz"))).status, 200);
+  const { get, drain } = await open(t);
+  assert.equal((await get("/readyz")).status, 200);
   await drain();
-  const refused = await handle(get("/v1/pets", { "x-request-id": "late" }));
+  const refused = await get("/v1/pets", { "x-request-id": "late" });
   assert.equal(refused.status, 503);
   assert.equal(refused.headers.get("x-request-id"), "late");
   assert.equal(refused.headers.get("connection"), "close");
-  assert.equal((await refused.json()).code, "service_unavailable");
-  assert.equal((await handle(get("/readyz"))).status, 503);
+  assert.equal(JSON.parse(refused.text).code, "service_unavailable");
+  assert.equal((await get("/readyz")).status, 503);
   for (const path of ["/livez", "/metrics"]) {
-    assert.equal((await handle(get(path))).status, 200, path);
+    assert.equal((await get(path)).status, 200, path);
   }
 });
 
-test("a server logs that it cannot note the use of keys, unless it is closed", async (t) => {
-  const storage = memoryStorage();
-  const { record: _, key } = await issuedKeys(storage.apiKeys).issue("a");
-  const told: string[] = [];
-  t.mock.method(
-    standardError,
-    "write",
-    async (text: string) => told.push(text),
-  );
-  for (const isLate of [false, true]) {
+for (const isClosed of [false, true]) {
+  const what = isClosed ? "that is closed does not log" : "logs";
+  test(`a server ${what} that it cannot note the use of a key`, async (t) => {
     const begun = Promise.withResolvers<void>();
     const failing = Promise.withResolvers<void>();
+    const storage = memoryStorage();
     const markUsed = () => {
       begun.resolve();
       return failing.promise;
     };
-    const config = readConfig({ DATABASE_URL: "memory:", REQUEST_LOG: "off" });
-    const { answer, close } = await openService(config, async () => ({
-      ...storage,
-      apiKeys: { ...storage.apiKeys, markUsed },
-      close: async () => {},
-    }));
-    const headers = { authorization: `Bearer ${key}` };
-    const request = new Request("http://localhost/v1/pets", { headers });
-    assert.equal((await toHandler(answer)(request)).status, 200);
+    const apiKeys = { ...storage.apiKeys, markUsed };
+    const { get, close, faults } = await open(t, { ...storage, apiKeys });
+    assert.equal((await get("/v1/pets")).status, 200);
     await begun.promise;
-    if (isLate) await close();
+    if (isClosed) await close();
     failing.reject(new StorageError("unavailable", "full"));
     await turns();
-    assert.equal(told.splice(0).length, isLate ? 0 : 1);
-    await close();
-  }
-});
+    assert.equal(faults.length, isClosed ? 0 : 1);
+  });
+}

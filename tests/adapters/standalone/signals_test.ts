@@ -17,18 +17,14 @@ import {
 } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 import { until } from "../../support/time.ts";
+import { openWire, rawRequest } from "../../support/wire.ts";
 
 test("SIGTERM lets a create under way finish, and then exits with 0", async (t) => {
   const server = await startMain(t);
   const slow = await openSlowCreate(t, server);
   await tellToStop(server);
-  const answer = await slow.finish();
-  assert.match(answer, /^HTTP\/1\.1 201 /);
+  assert.match(await slow.finish(), /^HTTP\/1\.1 201 /);
   assert.equal(await server.exited, 0);
-
-  const again = await startMain(t, { cwd: server.cwd });
-  const { text } = await ask(again, "GET", "/v1/pets");
-  assert.match(text, /^\[\{[^{]*\}\]$/);
 });
 
 test("a request that does not finish delays the end by at most SHUTDOWN_TIMEOUT", async (t) => {
@@ -123,32 +119,24 @@ test("SHUTDOWN_DELAY does not hold up the end by SIGINT, nor by a second signal"
   assert.equal(await second.end(), 1);
 });
 
-test("a second signal ends the server at once", async (t) => {
-  const server = await startMain(t, { env: { SHUTDOWN_TIMEOUT: "3600" } });
-  await openSlowCreate(t, server);
-  await tellToStop(server);
-  assert.equal(await server.end("SIGINT"), 1);
-});
-
-testUnless(
+const it = testUnless(
   RUNTIME !== "deno" && "only Deno listens until creates are answered",
-)(
-  "a request that comes while Deno ends gets a 503 with CORS fields, and a log line",
-  async (t) => {
-    const origin = "https://app.example.com";
-    const server = await startMain(t, { env: { CORS_ORIGINS: origin } });
-    const slow = await openSlowCreate(t, server);
-    await tellToStop(server);
-    const headers = { origin, "x-request-id": "late" };
-    const refused = await ask(server, "GET", "/v1/pets", { headers });
-    assert.equal(refused.status, 503);
-    assert.equal(refused.headers.get("x-request-id"), "late");
-    assert.equal(refused.headers.get("access-control-allow-origin"), origin);
-    assert.match(await slow.finish(), /^HTTP\/1\.1 201 /);
-    assert.equal(await server.exited, 0);
-    assert.match(server.stdout(), /"status":503,.*"id":"late"/);
-  },
 );
+
+it("a request that comes while Deno ends gets a 503 with CORS fields, and a log line", async (t) => {
+  const origin = "https://app.example.com";
+  const server = await startMain(t, { env: { CORS_ORIGINS: origin } });
+  const slow = await openSlowCreate(t, server);
+  await tellToStop(server);
+  const headers = { origin, "x-request-id": "late" };
+  const refused = await ask(server, "GET", "/v1/pets", { headers });
+  assert.equal(refused.status, 503);
+  assert.equal(refused.headers.get("x-request-id"), "late");
+  assert.equal(refused.headers.get("access-control-allow-origin"), origin);
+  assert.match(await slow.finish(), /^HTTP\/1\.1 201 /);
+  assert.equal(await server.exited, 0);
+  assert.match(server.stdout(), /"status":503,.*"id":"late"/);
+});
 
 test("SIGHUP ends the server in order", async (t) => {
   const server = await startMain(t);
@@ -200,8 +188,7 @@ async function startLocked(t: TestContext, sql = "") {
     other.exec("COMMIT");
     other.close();
   };
-  const base = `http://127.0.0.1:${port}`;
-  return { ...server, cwd, fetch, base, key: "none", unlock };
+  return { ...server, cwd, port, unlock };
 }
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
@@ -222,12 +209,21 @@ test("SIGTERM before the storage fails to open ends the server with 0", async (t
 });
 
 test("a request that came while the storage opened is answered in spite of SIGTERM", async (t) => {
-  const server = await startLocked(t);
-  const answer = ask(server, "GET", "/v1/pets");
-  await new Promise((resolve) => setTimeout(resolve, 100)); // it arrives
-  await tellToStop(server);
-  server.unlock();
-  assert.equal((await answer).status, 401);
-  assert.equal(await server.exited, 0);
-  assert.deepEqual(readdirSync(server.cwd), ["petstore.db"], "it was closed");
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const server = await startLocked(t);
+    const wire = await openWire(t, server, rawRequest("GET /v1/pets"));
+    // The runtime refuses this by itself; by then it has seen the request before it.
+    await (await openWire(t, server, "GARBAGE\r\n\r\n")).rest();
+    const start = performance.now();
+    await tellToStop(server);
+    server.unlock();
+    const answer = await wire.rest();
+    assert.equal(await server.exited, 0);
+    // A machine may be so slow that it opens the storage later than the server waits for it.
+    if (answer === "" && performance.now() - start >= 1000) continue;
+    assert.match(answer, /^HTTP\/1\.1 401 /);
+    assert.deepEqual(readdirSync(server.cwd), ["petstore.db"], "it was closed");
+    return;
+  }
+  assert.fail("the storage opens too late");
 });
