@@ -31,16 +31,13 @@ type Series = readonly [name: string, bad: string, good: string];
 const SERIES: Readonly<Record<string, readonly Series[]>> = {
   PetstoreDown: [["up{}", "0x80", "1x80"]],
   PetstoreRestarts: [["process_start_time_seconds{}", "1+1x80", "1x80"]],
-  PetstoreStorageFaults: [[
-    "petstore_storage_faults_total{}",
-    "0+1x80",
-    "5x80",
-  ]],
-  PetstoreErrors: [[
-    `${COUNT}{http_response_status_code="500"}`,
-    "0+1x80",
-    "5x80",
-  ], [`${COUNT}{http_response_status_code="503"}`, "0+1x80", "0+1x80"]],
+  PetstoreStorageFaults: [
+    ["petstore_storage_faults_total{}", "0+1x80", "5x80"],
+  ],
+  PetstoreErrors: [
+    [`${COUNT}{http_response_status_code="500"}`, "0+1x80", "5x80"],
+    [`${COUNT}{http_response_status_code="503"}`, "0+1x80", "0+1x80"],
+  ],
   PetstoreSlow: [
     [`${BUCKET}{http_route="/v1/pets",le="0.5"}`, "0+98x80", "0+100x80"],
     [`${BUCKET}{http_route="/v1/pets",le="1"}`, "0+100x80", "0+100x80"],
@@ -52,11 +49,9 @@ const SERIES: Readonly<Record<string, readonly Series[]>> = {
   PetstoreReadsWait: [["petstore_reads_waiting{}", "501x80", "500x80"]],
   PetstorePostgresWaiting: [["petstore_postgres_waiting{}", "1x80", "0x80"]],
   PetstorePostgresLost: [["petstore_postgres_lost_total{}", "0+1x80", "5x80"]],
-  PetstoreRefusedKeys: [[
-    `${COUNT}{http_response_status_code="401"}`,
-    "0+165x80",
-    "0+135x80",
-  ]],
+  PetstoreRefusedKeys: [
+    [`${COUNT}{http_response_status_code="401"}`, "0+165x80", "0+135x80"],
+  ],
   PetstoreSqliteLog: [["petstore_sqlite_log_bytes{}", "2e8x80", "9e7x80"]],
   PetstoreMemory: [["process_resident_memory_bytes{}", "5e8x80", "3e8x80"]],
   PetstoreDescriptors: [
@@ -87,10 +82,7 @@ for (const [alert, series] of Object.entries(SERIES)) {
       }],
     }));
     const path = join(newFolder(t), "tests.json");
-    writeFileSync(
-      path,
-      JSON.stringify({ rule_files: [pathOf(RULES)], tests }),
-    );
+    writeFileSync(path, JSON.stringify({ rule_files: [pathOf(RULES)], tests }));
     const { code, stdout, stderr } = await run(
       ["promtool", "test", "rules", path],
     );

@@ -20,7 +20,11 @@ import { type Answer, ask, type Question } from "../contract/ask.ts";
 import { readText, ROOT } from "../support/repository.ts";
 import type { RunningServer } from "../support/standalone.ts";
 import { atEnd } from "../support/at_end.ts";
-import { freePort, startProgram } from "../support/process.ts";
+import {
+  freePort,
+  startProgram,
+  type Surroundings,
+} from "../support/process.ts";
 import { RUNTIME, testUnless } from "../support/runtime.ts";
 import { newFolder } from "../support/temporary_directory.ts";
 import { until } from "../support/time.ts";
@@ -43,22 +47,25 @@ function add(
   return ask(server, "POST", "/v1/pets", { body, headers });
 }
 
-/** A command and its surroundings. */
+/** A command and its settings, as in a file or page. */
 interface Command {
   /** The program, and its arguments. */
   readonly words: readonly string[];
-  readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Default: the repository. */
+  readonly workingDirectory?: string;
 }
 
-/** Starts a server, and waits until it answers at its origin; it is ended after the test. */
+/** Starts a server, and waits until it answers at its port; it is ended after the test. */
 async function startAt(
   t: TestContext,
-  origin: string,
-  { words, ...surroundings }: Command,
+  port: number,
+  words: readonly string[],
+  surroundings: Surroundings,
 ) {
   const program = startProgram(t, words, surroundings);
-  const server = { ...program, fetch, base: origin, key: KEY };
+  const base = `http://127.0.0.1:${port}`;
+  const server = { ...program, fetch, base, key: KEY };
   const isAnswered = () =>
     ask(server, "GET", "/nothing").then(() => true, () => false);
   await until("the server answers", isAnswered).catch((cause) => {
@@ -69,13 +76,8 @@ async function startAt(
 
 // ---- Commands that start the standalone server ----
 
-/** By name: a command and its settings, as in a file or page. */
-const COMMANDS: Readonly<
-  Record<
-    string,
-    Omit<Command, "cwd"> & { readonly workingDirectory?: string }
-  >
-> = {
+/** By the name of the file or page. */
+const COMMANDS: Readonly<Record<string, Command>> = {
   "petstore@.service": { words: unitCommand(), env: unitEnvironment() },
   "the Dockerfile": {
     words: imageCommand(),
@@ -130,13 +132,11 @@ for (const [name, command] of Object.entries(COMMANDS)) {
           PETSTORE_API_KEYS: KEY,
           PORT: "8000",
         }).map(([name, value]) => [name, place(value, places)] as const);
-        const command = {
-          words: words.map((word) => place(word, places)),
+        const placed = words.map((word) => place(word, places));
+        const server = await startAt(t, port, placed, {
           cwd: place(workingDirectory, places),
           env: Object.fromEntries(set),
-        };
-        const origin = `http://127.0.0.1:${port}`;
-        const server = await startAt(t, origin, command);
+        });
         assert.equal((await add(server)).status, 201);
         for (const path of ["/livez", "/readyz", "/v1/pets/1", "/docs"]) {
           assert.equal((await ask(server, "GET", path)).status, 200);
@@ -228,8 +228,8 @@ test("the image is built of the files that are sent for it, on the Deno of the t
 /** Starts the entry for Deno Deploy. */
 async function startDenoDeploy(t: TestContext, DATABASE_URL: string) {
   const port = await freePort();
-  return await startAt(t, `http://127.0.0.1:${port}`, {
-    words: [process.execPath, "run", "-A", "docs/examples/deno_deploy.ts"],
+  const entry = "docs/examples/deno_deploy.ts";
+  return await startAt(t, port, [process.execPath, "run", "-A", entry], {
     cwd: ROOT,
     env: {
       DENO_SERVE_ADDRESS: `tcp:127.0.0.1:${port}`,
@@ -294,7 +294,7 @@ function unitEnvironment(): Readonly<Record<string, string>> {
 }
 
 /** The command with the fewest permissions, whose first word is a setting. */
-function leastCommand(): Omit<Command, "cwd"> {
+function leastCommand(): Command {
   const page = readText("docs/operating.md").replaceAll(/\\\n\s*/g, "");
   const command = one(page, /\n## Permissions\n[^]*?```sh\n(.*)\n```/);
   const [setting = "", ...words] = command.split(" ");

@@ -3,7 +3,6 @@
  * run; `console` is replayed; `sh` and the text around name tasks, files and headings that exist.
  */
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
@@ -160,15 +159,11 @@ test("the lines that docs/tour.md quotes are in the file that is named before th
 const notDeno = RUNTIME !== "deno" && "the documents are checked on Deno";
 const it = testUnless(notDeno);
 
-it("each function and class of an entry has an example", () => {
+it("each function and class of an entry has an example", async () => {
   const { exports } = JSON.parse(readText("deno.json"));
   const entries: string[] = Object.values(exports);
-  const args = ["doc", "--json", ...entries];
-  const { stdout } = spawnSync(process.execPath, args, {
-    cwd: ROOT,
-    encoding: "utf8",
-    maxBuffer: 1e8,
-  });
+  const command = [process.execPath, "doc", "--json", ...entries];
+  const { stdout } = await run(command, { cwd: ROOT });
   const modules: Readonly<
     Record<string, { readonly symbols: Documented[] }>
   > = JSON.parse(stdout).nodes;
@@ -195,13 +190,11 @@ interface Documented {
   }[];
 }
 
-it("the examples type-check", () => {
-  const { status, stderr } = spawnSync(
-    process.execPath,
-    ["check", "--quiet", "--config", String(TYPES), ...examples],
-    { cwd: ROOT, encoding: "utf8" },
-  );
-  assert.equal(status, 0, stderr);
+it("the examples type-check", async () => {
+  const flags = ["check", "--quiet", "--config", String(TYPES)];
+  const command = [process.execPath, ...flags, ...examples];
+  const { code, stderr } = await run(command, { cwd: ROOT });
+  assert.equal(code, 0, stderr);
 });
 
 for (const [file, runtimes] of Object.entries(RUNS)) {
@@ -312,9 +305,7 @@ testUnless(notDeno || noCurl || noPage || skipping(NO_TERMINAL))(
           sandbox = new URL(url).origin;
         }
         let actual = "";
-        for (
-          const [, command = "", output = "", rest] of text.matchAll(STEP)
-        ) {
+        for (const [, command = "", output = "", rest] of text.matchAll(STEP)) {
           const printed = (await replay(command))
             .replaceAll(server.origin, "http://127.0.0.1:8000")
             .replaceAll(/\r|\s+$/g, "").replace(/.$/, "$&\n");
@@ -394,16 +385,12 @@ test("every link in the documents leads to a file, and to a heading of it", () =
 
 test("Deno is started with -q: it would wait for a reader of its own lines", () => {
   const commands = [
-    ...readText("docs/operating.md").match(/deno (?:run|serve) [^`]+\.ts/g) ??
-      [],
-    ...readText("docs/examples/systemd/petstore@.service").match(
-      /^ExecStart=.*/m,
-    ) ??
-      [],
-    ...readText("docs/examples/container/Dockerfile").match(/^CMD .*/m) ?? [],
+    ...readText("docs/operating.md").matchAll(/deno (?:run|serve) [^`]+\.ts/g),
+    /^ExecStart=.*/m.exec(readText("docs/examples/systemd/petstore@.service")),
+    /^CMD .*/m.exec(readText("docs/examples/container/Dockerfile")),
   ];
   assert.equal(commands.length, 4);
-  for (const command of commands) assert.match(command, /[ "]-q\b/);
+  for (const command of commands) assert.match(`${command}`, /[ "]-q\b/);
 });
 
 test("docs/operating.md, --help and deno.json have each setting and no others", async () => {
@@ -419,15 +406,10 @@ test("docs/operating.md, --help and deno.json have each setting and no others", 
 });
 
 test("docs/contract.md has a row for each code of an error, with its status", () => {
-  const rows = readText("docs/contract.md").matchAll(
-    /^\| (\d{3}) +\| `(\w+)`/gm,
-  );
-  assert.deepEqual(
-    Object.fromEntries(
-      [...rows].map(([, status, code]) => [code, +`${status}`]),
-    ),
-    { ...STATUS_OF },
-  );
+  const rows = readText("docs/contract.md")
+    .matchAll(/^\| (\d{3}) +\| `(\w+)`/gm);
+  const codes = Array.from(rows, ([, status, code]) => [code, Number(status)]);
+  assert.deepEqual(Object.fromEntries(codes), { ...STATUS_OF });
 });
 
 test("the faults that docs/operating.md explains are in the program's own words", () => {

@@ -1,6 +1,6 @@
 /** The HTTP contract on the examples for frameworks, with their packages, on Node. */
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { subscribe } from "node:diagnostics_channel";
 import { readdirSync } from "node:fs";
 import type { AddressInfo, Server } from "node:net";
@@ -13,9 +13,9 @@ import { httpContract } from "../contract/register.ts";
 import { placeExample } from "../support/examples.ts";
 import { pathOf } from "../support/repository.ts";
 import { temporaryDirectory } from "../support/temporary_directory.ts";
-import { skipping, testUnless } from "../support/runtime.ts";
+import { findRuntime, skipping, testUnless } from "../support/runtime.ts";
 
-const { FRAMEWORKS, PETSTORE_TEST_NODE = "node" } = process.env;
+const { FRAMEWORKS } = process.env;
 
 /**
  * Requests that reach the pet store: all below its mount, except those that Fastify cannot decode.
@@ -46,30 +46,32 @@ async function open(name: string): Promise<OpenService> {
 }
 
 if (FRAMEWORKS === undefined) {
-  const { error } = spawnSync(PETSTORE_TEST_NODE, ["--version"]);
-  const skip = skipping(error !== undefined && "Node is not on PATH");
+  const { command: node, missing } = findRuntime("node");
 
-  testUnless(skip)("the frameworks keep the HTTP contract on Node", () => {
-    const cwd = temporaryDirectory();
-    for (const name of readdirSync(pathOf("docs/examples/frameworks"))) {
-      placeExample(
-        `frameworks/${name}`,
-        cwd,
-        (text) =>
-          text.replace("8000", "0")
-            // Copies import the sources by path, so neither deno.json nor the lockfile names the
-            // service.
-            .replaceAll(/^ *"@petstore\/service.*\n/gm, "")
-            .replace(/,\n {4}"links": [^]*?\n {4}\}/, ""),
-      );
-    }
-    const script = `
+  testUnless(skipping(missing ?? false))(
+    "the frameworks keep the HTTP contract on Node",
+    () => {
+      const cwd = temporaryDirectory();
+      for (const name of readdirSync(pathOf("docs/examples/frameworks"))) {
+        placeExample(
+          `frameworks/${name}`,
+          cwd,
+          (text) =>
+            text.replace("8000", "0")
+              // Copies import the sources by path, so neither deno.json nor the lockfile names the
+              // service.
+              .replaceAll(/^ *"@petstore\/service.*\n/gm, "")
+              .replace(/,\n {4}"links": [^]*?\n {4}\}/, ""),
+        );
+      }
+      const script = `
       ${process.execPath} install --quiet --frozen --node-modules-dir=auto
       ${process.execPath} check --quiet .
-      ${PETSTORE_TEST_NODE} --test --test-reporter=dot ${import.meta.filename}`;
-    const env = { ...process.env, FRAMEWORKS: cwd };
-    execFileSync("sh", ["-ec", script], { cwd, env, stdio: "inherit" });
-  });
+      ${node} --test --test-reporter=dot ${import.meta.filename}`;
+      const env = { ...process.env, FRAMEWORKS: cwd };
+      execFileSync("sh", ["-ec", script], { cwd, env, stdio: "inherit" });
+    },
+  );
 } else {
   for (const name of ["express", "fastify", "hono", "srvx", "edge_runtime"]) {
     httpContract(

@@ -35,7 +35,6 @@ test("petstore.http: twelve requests, each with the answer that its title promis
   );
   const known = { base: "http://127.0.0.1:8000/v1", key: service.key };
   assert.deepEqual({ ...variables }, known);
-  const statuses: string[] = [];
   for (const [index, text] of requests.entries()) {
     const filled = text.replace(
       /\{\{(\w+)\}\}/g,
@@ -60,16 +59,9 @@ test("petstore.http: twelve requests, each with the answer that its title promis
     });
     const [, number, status] = /^(\d+)\. .*: (\d{3})$/.exec(title) ??
       assert.fail(title);
-    assert.deepEqual(
-      [Number(number), answer.status],
-      [index + 1, Number(status)],
-      title,
-    );
+    const told = [Number(number), Number(status)];
+    assert.deepEqual([index + 1, answer.status], told, title);
     EXPECTED[index + 1]?.(answer);
-    statuses.push(`${status}`);
   }
-  assert.equal(
-    statuses.join(" "),
-    "200 201 201 201 200 200 400 401 404 405 413 415",
-  );
+  assert.equal(requests.length, 12);
 });

@@ -13,7 +13,7 @@ import { petId } from "../../core/pets/pet.ts";
 import { findBinaries } from "../support/postgres/binaries.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { runSql } from "../support/postgres/sql.ts";
-import { key, newPet, REX } from "../support/pets.ts";
+import { key, newPet, REX, REX_JSON } from "../support/pets.ts";
 import { readText } from "../support/repository.ts";
 import { until } from "../support/time.ts";
 import { ask } from "../contract/ask.ts";
@@ -99,14 +99,11 @@ test("operating.md finds the key that added too many pets, and revokes it", asyn
     const issue = ["keys", "issue", name, "--quiet"];
     issued.push((await runMain(issue, { cwd })).stdout.trim());
   }
-  const body = '{"name":"Rex","categoryId":1}';
-  const headers = { "content-type": "application/json" };
   const add = async (number: number, count: number) => {
-    const own = { ...server, key: issued[number - 1] ?? "" };
+    const own = { ...server, key: issued[number - 1] };
     let last = 0;
     for (let i = 0; i < count; i++) {
-      const sent = { body, headers };
-      last = (await ask(own, "POST", "/v1/pets", sent)).status;
+      last = (await ask(own, "POST", "/v1/pets", { body: REX_JSON })).status;
     }
     return last;
   };

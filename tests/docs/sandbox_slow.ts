@@ -15,14 +15,8 @@ const SANDBOX = `${process.execPath} run -A --no-lock ${
 }`;
 const JUNIT = "org.junit.platform:junit-platform-console-standalone:1.13.4:jar";
 
-interface Recipe {
-  readonly file: string;
-  /** Fails if the language or its packages are missing. */
-  readonly probe: string;
-  readonly run: string;
-}
-
-const RECIPES: Readonly<Record<string, Recipe>> = {
+/** By language: a file, what fails if the language or its packages are missing, and the command. */
+const RECIPES = {
   pytest: {
     file: "test_petstore.py",
     probe: "python3 -m venv --help && python3 -m pip index versions pytest",

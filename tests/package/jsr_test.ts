@@ -1,6 +1,5 @@
 /** The entry `./serve` from a URL, as `deno serve jsr:@petstore/service/serve` loads it. */
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";
 import process from "node:process";
 import { ask } from "../contract/ask.ts";
@@ -19,20 +18,14 @@ const { exports, imports }: {
 const it = testUnless(RUNTIME !== "deno" && "only Deno imports from addresses");
 
 /** The files that would be published. */
-const published = RUNTIME !== "deno" ? [] : publishedFiles();
-
-function publishedFiles(): readonly string[] {
-  const args = ["publish", "--dry-run", "--allow-dirty", "--no-check"];
-  const { stderr } = spawnSync(process.execPath, args, {
-    cwd: ROOT,
-    encoding: "utf8",
-    env: { ...process.env, NO_COLOR: "1" },
-  });
-  return Array.from(
-    stderr.matchAll(/^ +file:\/\/(\S+) \(/gm),
-    ([, path = ""]) => path.slice(ROOT.length),
-  );
-}
+const dryRun = ["publish", "--dry-run", "--allow-dirty", "--no-check"];
+const { stderr } = RUNTIME === "deno"
+  ? await run([process.execPath, ...dryRun], { cwd: ROOT })
+  : { stderr: "" };
+const published = Array.from(
+  stderr.matchAll(/^ +file:\/\/(\S+) \(/gm),
+  ([, path = ""]) => path.slice(ROOT.length),
+);
 
 it("what is published has every entry, and no file that only this repository needs", () => {
   for (const path of Object.values(exports)) {

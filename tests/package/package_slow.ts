@@ -253,9 +253,8 @@ test("the package's sandbox starts on Node and Bun, and ends with its standard i
 
 test("Node 20 is refused with a sentence", async () => {
   const words = /\n.*This runtime is too old: use Node 22\.18, Deno/;
-  for (
-    const command of ["start", "sandbox", "judge http://localhost:1/v1 --key k"]
-  ) {
+  const judge = "judge http://localhost:1/v1 --key k";
+  for (const command of ["start", "sandbox", judge]) {
     await assert.rejects(sh(`${oldNode} ${BIN} ${command}`, npm), words);
   }
 
