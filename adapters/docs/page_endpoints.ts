@@ -111,9 +111,12 @@ async function read(specifier: string): Promise<Bytes> {
   }
 }
 
-/** Makes a relative reference to the path `to` from a page at the path `from` (RFC 3986 §4.2). */
+/**
+ * Makes a relative reference to the path `to` from a page at the path `from`. It begins with `./`,
+ * because `a:b` would be of the scheme `a` (RFC 3986 §4.2).
+ */
 function relative(from: string, to: string): string {
-  return "../".repeat(from.split("/").length - 2) + to.slice(1);
+  return `./${"../".repeat(from.split("/").length - 2)}${to.slice(1)}`;
 }
 
 function checkPaths(options: Readonly<Record<string, string>>): void {

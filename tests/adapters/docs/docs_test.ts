@@ -55,16 +55,17 @@ test("every file that the page asks for exists, with its media type", async () =
 });
 
 test("the page knows where the document is, wherever it is itself", async () => {
-  for (const path of ["/docs", "/a/b/docs"]) {
-    const show = await docs({ path, openApiUrl: "/shop/v1/openapi.json" });
-    const html = await text(show, path);
+  const openApiUrl = "/shop:1/openapi.json"; // "shop:1" alone would be of the scheme shop
+  for (const page of ["/docs", "/a/b/docs", "/"]) {
+    const show = await docs({ path: "/docs", alias: page, openApiUrl });
+    const html = await text(show, page);
     const patterns = [
       /data-openapi="([^"]+)"/, // for the script
       /<noscript>[^]*href="([^"]+)"[^]*<\/noscript>/,
     ];
     for (const pattern of patterns) {
-      const url = new URL(pattern.exec(html)?.[1] ?? "", ORIGIN + path);
-      assert.equal(url.pathname, "/shop/v1/openapi.json");
+      const url = new URL(pattern.exec(html)?.[1] ?? "", ORIGIN + page);
+      assert.equal(url.href, ORIGIN + openApiUrl);
     }
   }
 });
@@ -190,8 +191,8 @@ test("the page is told to remember the key only if `rememberKey` is true", async
 test('docs writes a path with $&" into the page as it is', async () => {
   const show = await docs({ openApiUrl: '/$&"/openapi.json', path: "/$$" });
   const html = await text(show, "/$$");
-  assert.ok(html.includes('data-openapi="$&amp;&quot;/openapi.json"'), html);
-  assert.ok(html.includes('src="$$/page.js"'), html);
+  assert.ok(html.includes('data-openapi="./$&amp;&quot;/openapi.json"'), html);
+  assert.ok(html.includes('src="./$$/page.js"'), html);
 });
 
 test("docs refuses options that are not paths", async () => {
