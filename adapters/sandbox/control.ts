@@ -26,10 +26,7 @@ export const LOOPBACK: RegExp =
 type Act = (request: ServiceRequest, readBody: ReadBody) => Promise<Answer>;
 
 /** Makes the service. `hosts` lists the names by which it can be reached, besides loopback. */
-export function createControl(
-  store: Store,
-  hosts: readonly string[],
-): Service {
+export function createControl(store: Store, hosts: readonly string[]): Service {
   const { journal } = store;
   const routes = ([
     ["GET", "", call(store.state)],

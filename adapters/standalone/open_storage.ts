@@ -84,9 +84,7 @@ export async function giveBackPermissions(
   }
 }
 
-function neededPermissions(
-  database: Database,
-): readonly ("read" | "write")[] {
+function neededPermissions(database: Database): readonly ("read" | "write")[] {
   // SQLite keeps its files open, but watched_files.ts checks by path that they are still in place.
   // It cannot rename an old log: Deno cannot keep `write` for one folder if it was allowed for all.
   // And it lets only a program with all permissions see what is in /dev, such as /dev/shm.
