@@ -72,14 +72,14 @@ export function hostInUse(
   }
 
   /**
-   * Checks the other hosts, at most once a second, and moves to the best: one with a higher
-   * timeline or, if the host in use is lost, one whose timeline is not lower. Never rejects.
+   * Checks the other hosts, at most once a second, and moves to the one with the highest timeline.
+   * Never rejects.
    *
+   * @param ahead by how much a timeline must be higher than that of the host in use: 1, or 0 if that
+   * host is lost.
    * @returns why the others cannot be used.
    */
-  async function look(
-    { isLost }: { readonly isLost: boolean },
-  ): Promise<readonly unknown[]> {
+  async function look(ahead: 0 | 1): Promise<readonly unknown[]> {
     if (performance.now() >= nextLook) askOthers();
     const before = current;
     const others = await answers;
@@ -93,7 +93,7 @@ export function hostInUse(
         const its = answer.value;
         // The answers may be older than the move to this host.
         if (its.host === current) continue;
-        assertUsable(its, isLost ? timeline : timeline + 1);
+        assertUsable(its, timeline + ahead);
         // Among equal timelines the first host is used.
         if (its.timeline > (best?.timeline ?? -1)) best = its;
       } catch (fault) {
@@ -127,7 +127,7 @@ export function hostInUse(
     },
 
     /** Looks for a host to use instead of a lost one; see `look`. */
-    replace: () => look({ isLost: true }),
+    replace: () => look(0),
 
     /**
      * Looks for a host with a higher timeline if that is due. Call it at each use: otherwise reads
@@ -135,9 +135,7 @@ export function hostInUse(
      * long as possible.
      */
     watch(): void {
-      if (timeline > 0 && performance.now() >= nextLook) {
-        void look({ isLost: false });
-      }
+      if (timeline > 0 && performance.now() >= nextLook) void look(1);
     },
   };
 }

@@ -82,11 +82,8 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     onConnect: (client: pg.ClientBase) =>
       server.check((client as Connection).target, client),
   });
-  pool.on("connect", (client: pg.PoolClient) => open.add(client as Connection));
-  pool.on(
-    "remove",
-    (client: pg.PoolClient) => open.delete(client as Connection),
-  );
+  pool.on("connect", (client: object) => open.add(client as Connection));
+  pool.on("remove", (client: object) => open.delete(client as Connection));
   // An idle connection ended, and the pool dropped it. The others stay trusted: each that has
   // ended comes here too. Without a listener the program would end (the driver's document pg.Pool,
   // `error`).

@@ -160,10 +160,10 @@ export class Connection {
     // SQLite saves no log inside a transaction. This ends our own lock too, which is taken again.
     this.#rollBack();
     if (mustSave) this.#isLogSaved = this.#saveLog();
-    if (this.#lockOthersOut("file")) return;
+    if (this.#lockOthersOut("EXCLUSIVE")) return;
     const index = this.#files.index.state();
     // All who have the file open share it.
-    if (index === "in place") this.#lockOthersOut("writes");
+    if (index === "in place") this.#lockOthersOut("NORMAL");
     // Others write with a new one, and see no lock of this connection. If it is missing, nobody
     // writes with a new one yet.
     if (index === "replaced") this.#giveUp();
@@ -198,12 +198,11 @@ export class Connection {
   /**
    * Begins a transaction that stays open, so that nobody else can write. Reads continue in it.
    *
-   * @param scope `file` locks the whole file, and succeeds only if nobody else has it open.
-   * `writes` locks through the index, so that only processes that share it are blocked.
+   * @param mode `EXCLUSIVE` locks the whole file, and succeeds only if nobody else has it open.
+   * `NORMAL` locks through the index, so that only processes that share it are blocked.
    * @returns false if others are in the way.
    */
-  #lockOthersOut(scope: "file" | "writes"): boolean {
-    const mode = scope === "file" ? "EXCLUSIVE" : "NORMAL";
+  #lockOthersOut(mode: "EXCLUSIVE" | "NORMAL"): boolean {
     try {
       this.#db.exec(`PRAGMA locking_mode = ${mode}; BEGIN IMMEDIATE`);
       return true;
