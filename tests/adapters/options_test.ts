@@ -17,10 +17,12 @@ import { postgresStorage } from "../../adapters/storage/postgres/mod.ts";
 import { sandbox } from "../../adapters/sandbox/mod.ts";
 import { sqliteStorage } from "../../adapters/storage/sqlite/mod.ts";
 import { apiKeys, createHandler, memoryStorage } from "../../mod.ts";
+import { interfaceContract, judge } from "../judge/mod.ts";
 
 const binding = {} as Parameters<typeof d1Storage>[0];
 const SERVICE = { storage: memoryStorage(), keys: apiKeys(["secret"]) };
 const handle = createHandler(SERVICE);
+const STORE = { baseUrl: "http://a/v1", key: "k", fetch: handle };
 
 /**
  * One of the options of each call, and the call with options, which may be of any type, that are added to those
@@ -44,6 +46,11 @@ const CALLS: Readonly<
   createClient: [
     "key",
     (all) => createClient({ baseUrl: "http://a", key: "k", ...all }),
+  ],
+  judge: ["seed", (all) => judge({ ...STORE, ...all })],
+  interfaceContract: [
+    "timeout",
+    (all) => interfaceContract({ ...STORE, it() {}, ...all }),
   ],
   "serve on Deno": ["port", (all) => serveOnDeno(handle, all)],
   "serve on Bun": ["maxRequestBodySize", (all) => serveOnBun(handle, all)],
@@ -107,6 +114,15 @@ for (const [name, call, says] of MISSING) {
   });
 }
 
+test("judge blames no store for an option that is wrong", async () => {
+  const wrong = { baseUrl: "localhost:3000/v1", key: "", categoryId: 7 };
+  for (const [option, value] of Object.entries(wrong)) {
+    const call = async () => await CALLS.judge?.[1]({ [option]: value });
+    const message = RegExp(`^Wrong option ${option}: `);
+    await assert.rejects(call, { name: "TypeError", message });
+  }
+});
+
 const MAX_TIME = 2 ** 31 - 1;
 const MAX_INTEGER = 2 ** 53 - 1;
 const NODE_TIMES = ["headersTimeout", "requestTimeout", "keepAliveTimeout"];
@@ -124,6 +140,8 @@ const BOUNDS: readonly (readonly [string, string, number, number])[] = [
   ["createHandler", "bodyTimeout", 1, MAX_TIME],
   ["createClient", "timeout", 1, MAX_TIME],
   ["createClient", "retries", 0, 10],
+  ["judge", "seed", 0, 2 ** 32 - 1],
+  ["interfaceContract", "timeout", 1, MAX_TIME],
   ["sandbox", "delay", 0, MAX_TIME],
   ["sandbox", "maxPets", 0, MAX_INTEGER],
   ["serve of a sandbox", "port", 0, 65_535],

@@ -6,9 +6,12 @@
  * @module
  */
 
-import { checkNames } from "../../core/options.ts";
+import { readOptions } from "../../adapters/client/options.ts";
+import { isInt64 } from "../../core/json.ts";
+import { checkIntegers, checkNames } from "../../core/options.ts";
 import type { OpenService } from "../contract/ask.ts";
 import { INTERFACE_CLAUSES } from "../contract/interface_contract.ts";
+import { newSeed } from "../contract/pets_client.ts";
 import {
   findMark,
   judge as judgeService,
@@ -83,17 +86,19 @@ const SERVICE = ["baseUrl", "key", "categoryId", "fetch", "timeout"];
  * const report = await judge({ ...store, fetch: nothing });
  * assert.match(`${report.fixFirst}`, /is the address right/);
  * ```
- * @throws {TypeError} if an option is unknown.
+ * @throws {TypeError} if an option is unknown, missing or wrong.
+ * @throws {RangeError} if a number is out of bounds.
  */
 export async function judge(options: JudgeOptions): Promise<Report> {
   const own = ["onlyInterface", "seed", "onVerdict"];
   checkNames(options, [...SERVICE, ...own], "judge");
   const { onlyInterface = false, timeout = PATIENCE } = options;
-  const { seed, onVerdict } = options;
+  const { seed = newSeed(), onVerdict } = options;
+  checkIntegers({ seed }, 0, 2 ** 32 - 1);
   return await judgeService(serviceOf(options), {
     isInterfaceOnly: onlyInterface,
     patience: timeout,
-    ...seed !== undefined && { seed },
+    seed,
     ...onVerdict !== undefined && { onVerdict },
   });
 }
@@ -119,7 +124,8 @@ export async function judge(options: JudgeOptions): Promise<Report> {
  * });
  * for (const check of checks) await check();
  * ```
- * @throws {TypeError} if an option is unknown.
+ * @throws {TypeError} if an option is unknown, missing or wrong.
+ * @throws {RangeError} if `timeout` is out of bounds.
  */
 export function interfaceContract(options: InterfaceContractOptions): void {
   checkNames(options, ["it", ...SERVICE], "interfaceContract");
@@ -143,10 +149,17 @@ export function interfaceContract(options: InterfaceContractOptions): void {
 
 function serviceOf(options: ServiceOptions): OpenService {
   const { baseUrl, key, categoryId } = options;
-  const { fetch = globalThis.fetch } = options;
+  const { fetch = globalThis.fetch, timeout = PATIENCE } = options;
+  const { base } = readOptions({ baseUrl, key, fetch, timeout });
+  // A number would be sent as it is, and the store blamed for what it answers.
+  if (categoryId !== undefined && !isInt64(categoryId)) {
+    throw new TypeError(
+      "Wrong option categoryId: it must be an int64 as a bigint, such as 7n",
+    );
+  }
   return {
     fetch: async (request, init) => await fetch(request, init),
-    base: baseUrl.replace(/\/$/, ""),
+    base,
     key,
     ...categoryId !== undefined && { categoryId },
     close: async () => {},
