@@ -2,7 +2,7 @@
 
 import { Refusal } from "../../core/http/refusal.ts";
 import { INT64_MAX, INT64_MIN, isInt64 } from "../../core/json.ts";
-import { parseNewPet } from "../../core/pets/new_pet.ts";
+import { inForm, parseNewPet } from "../../core/pets/new_pet.ts";
 import { rowsToRead, toPage } from "../../core/pets/page.ts";
 import {
   type NewPet,
@@ -73,7 +73,9 @@ export function makeSeed(seed: unknown, maxPets: number): Pet[] {
     }
     const reason = isRefused
       ? pet.message.replace("Cannot create pet: ", "").replace("the body", "it")
-      : `id must be an integer greater than ${last}, at most ${INT64_MAX}`;
+      : `id must be an integer greater than ${last}, at most ${INT64_MAX}${
+        inForm(id)
+      }`;
     throw new TypeError(`Cannot seed pets: pet ${i + 1}: ${reason}`);
   });
 }

@@ -13,12 +13,17 @@ export const statusSchema: v.GenericSchema<unknown, PetStatus> = v.picklist(
 
 export const int64Schema: v.GenericSchema<unknown, bigint> = v.custom<bigint>(
   isInt64,
-  ({ input }) => {
-    // Many clients quote integers above 2⁵³.
-    const quotes = typeof input === "string" ? ", without quotes" : "";
-    return `must be an integer from ${INT64_MIN} to ${INT64_MAX}${quotes}`;
-  },
+  ({ input }) =>
+    `must be an integer from ${INT64_MIN} to ${INT64_MAX}${inForm(input)}`,
 );
+
+/** Says in which form to pass an integer instead of the wrong one. */
+export function inForm(wrong: unknown): string {
+  // Many clients quote integers above 2⁵³.
+  if (typeof wrong === "string") return ", without quotes";
+  // From JavaScript: in a body, such a number becomes a bigint.
+  return Number.isSafeInteger(wrong) ? ", as a bigint such as 7n" : "";
+}
 
 const newPetSchema = v.pipe(
   v.custom((body) => !Array.isArray(body), "must be a JSON object"),

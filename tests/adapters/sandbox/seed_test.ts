@@ -65,12 +65,13 @@ test("the pets of a seed have ascending ids, by default the next", () => {
   const seeds = [pet, { ...pet, id: 7n }, pet, { ...pet, id: INT64_MAX }];
   const ids = makeSeed(seeds, 4).map(({ id }) => id);
   assert.deepEqual(ids, [1n, 7n, 8n, INT64_MAX]);
-  const wrong = [0n, -1n, 1n, INT64_MAX + 1n, 7, "7", null];
-  for (const id of wrong) {
+  const forms = [[7, ", as a bigint such as 7n"], ["7", ", without quotes"]];
+  const wrong = [0n, -1n, 1n, INT64_MAX + 1n, 7.5, null].map((id) => [id, ""]);
+  for (const [id, form] of [...wrong, ...forms]) {
     assert.throws(() => makeSeed([pet, { ...pet, id }], 2), {
       name: "TypeError",
       message:
-        "Cannot seed pets: pet 2: id must be an integer greater than 1, at most 9223372036854775807",
+        `Cannot seed pets: pet 2: id must be an integer greater than 1, at most 9223372036854775807${form}`,
     });
   }
   assert.throws(() => makeSeed([{ ...pet, id: INT64_MAX }, pet], 2), TypeError);
