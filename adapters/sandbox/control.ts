@@ -12,6 +12,7 @@ import { Refusal } from "../../core/http/refusal.ts";
 import { createRouter } from "../../core/http/router.ts";
 import { parseTarget } from "../../core/http/target.ts";
 import { parseWithInt64 } from "../../core/json.ts";
+import { petsToJson } from "../../core/pets/pet.ts";
 import type { Store } from "./store.ts";
 
 /** Where the control address is on its server. */
@@ -31,6 +32,7 @@ export function createControl(store: Store, hosts: readonly string[]): Service {
   const routes = ([
     ["GET", "", call(store.state)],
     ["POST", "/reset", call(store.reset)],
+    ["GET", "/pets", async () => jsonAnswer(200, petsToJson(store.pets()))],
     ["PUT", "/pets", callWithBody(store.seed)],
     ["GET", "/faults", call(() => store.faults)],
     ["POST", "/faults", callWithBody(store.add)],

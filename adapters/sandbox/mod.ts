@@ -7,6 +7,7 @@
  */
 
 import { toResponse } from "../../core/http/message.ts";
+import type { Pet } from "../../core/pets/pet.ts";
 import { webBody } from "../../core/http/fetch_handler.ts";
 import type { Fault } from "./fault.ts";
 import type { RecordedRequest } from "./journal.ts";
@@ -18,7 +19,7 @@ import {
 import { createStore, type SandboxOptions } from "./store.ts";
 
 export type { Fields } from "../../core/http/message.ts";
-export type { NewPet, PetStatus } from "../../core/pets/pet.ts";
+export type { NewPet, Pet, PetId, PetStatus } from "../../core/pets/pet.ts";
 export type { Fault, FaultAnswer } from "./fault.ts";
 export type { RecordedRequest } from "./journal.ts";
 export type { SeedPet } from "./seed.ts";
@@ -28,12 +29,17 @@ export type { SandboxOptions } from "./store.ts";
 /** A pet store to test against. */
 export interface Sandbox {
   /**
-   * The service, for tests without a port. If the answer is lost, it rejects with a `TypeError`, as
-   * `fetch` does.
+   * The service in the place of `fetch`, for tests without a port. If the answer is lost, it rejects
+   * with a `TypeError`, as `fetch` does.
    */
-  readonly handle: (request: Request) => Promise<Response>;
+  readonly handle: (
+    input: Request | URL | string,
+    init?: RequestInit,
+  ) => Promise<Response>;
   /** The API key. */
   readonly key: string;
+  /** All pets, ascending by id. */
+  readonly pets: readonly Pet[];
   /** The faults that wait. */
   readonly faults: readonly Fault[];
   /**
@@ -97,7 +103,11 @@ export function sandbox(options: SandboxOptions = {}): Sandbox {
   const store = createStore(options);
   const { key, add, reset } = store;
 
-  async function handle(request: Request): Promise<Response> {
+  async function handle(
+    input: Request | URL | string,
+    init?: RequestInit,
+  ): Promise<Response> {
+    const request = new Request(input, init);
     const { method, url, headers, signal } = request;
     signal.throwIfAborted();
     const { pathname, search } = new URL(url);
@@ -114,6 +124,9 @@ export function sandbox(options: SandboxOptions = {}): Sandbox {
   return {
     handle,
     key,
+    get pets() {
+      return store.pets();
+    },
     get faults() {
       return store.faults;
     },

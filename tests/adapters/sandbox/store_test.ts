@@ -27,7 +27,7 @@ function open(options?: SandboxOptions) {
     /** Lists pets, and leaves the body to the test. */
     stream(): Promise<Response> {
       const headers = { authorization: `Bearer ${key}` };
-      return fetch(new Request(`${service.base}/pets`, { headers }));
+      return fetch(`${service.base}/pets`, { headers });
     },
     /** The statuses of this many lists. */
     async statuses(count: number): Promise<readonly number[]> {
@@ -35,8 +35,6 @@ function open(options?: SandboxOptions) {
       for (let i = 0; i < count; i++) all.push((await get()).status);
       return all;
     },
-    /** Lists up to 20 pets, and returns how many there are. */
-    count: async () => JSON.parse((await get()).text).length,
   };
 }
 
@@ -48,7 +46,7 @@ function outcome({ status, headers }: Answer) {
 const busy: Fault = { answer: { status: 503 } };
 
 test("reset forgets pets, ids, faults, requests and idempotency keys since the start", async () => {
-  const { store, create, count } = open({ pets: 3 });
+  const { store, create } = open({ pets: 3 });
   const headers = { "idempotency-key": "1" };
   assert.match((await create({ headers })).text, /"id":4,/);
   store.add(busy);
@@ -57,7 +55,7 @@ test("reset forgets pets, ids, faults, requests and idempotency keys since the s
   const again = await create({ headers });
   assert.equal(again.headers.get("idempotency-replayed"), null);
   assert.match(again.text, /"id":4,/);
-  assert.equal(await count(), 4);
+  assert.equal(store.pets.length, 4);
 });
 
 test("faults apply in order, each to as many requests as it says", async () => {
@@ -106,15 +104,15 @@ test("a fault is checked before it is added, and then none is", () => {
 });
 
 test("an answer alone does no work; with work it does, and invites no second try", async () => {
-  const { store, create, count } = open();
+  const { store, create } = open();
   store.add(busy);
   assert.deepEqual(outcome(await create()), [503, "1"]);
-  assert.equal(await count(), 0);
+  assert.equal(store.pets.length, 0);
   store.add({ ...busy, work: true });
   const second = await create();
   assert.deepEqual(outcome(second), [503, null]);
   assert.match(second.text, /"service_unavailable"/);
-  assert.equal(await count(), 1);
+  assert.equal(store.pets.length, 1);
 });
 
 test("an answer has the tester's header fields and body; null leaves a field out", async () => {
@@ -160,18 +158,18 @@ test("an answer without a status is the true one with other header fields", asyn
 });
 
 test("a lost answer rejects as fetch does; with work the pet and its key are kept", async () => {
-  const { store, create, count } = open();
+  const { store, create } = open();
   const headers = { "idempotency-key": "7" };
   store.add({ lose: true });
   await assert.rejects(create({ headers }), TypeError);
-  assert.equal(await count(), 0);
+  assert.equal(store.pets.length, 0);
   store.add({ lose: true, work: true });
   await assert.rejects(create({ headers }), TypeError);
-  assert.equal(await count(), 1);
+  assert.equal(store.pets.length, 1);
   const again = await create({ headers });
   assert.equal(again.headers.get("idempotency-replayed"), "true");
   const sent = store.requests.map(({ status }) => status);
-  assert.deepEqual(sent, [null, 200, null, 200, 201]);
+  assert.deepEqual(sent, [null, null, 201]);
 });
 
 test("a body that is cut fails after so many bytes; a shorter one is whole", async () => {
@@ -206,7 +204,7 @@ test("a body that drips comes in pieces that make up the whole", async () => {
 });
 
 test("a delay comes after the work, and is the fault's, or else the sandbox's", async () => {
-  const { store, service, statuses, count } = open({ delay: 60_000 });
+  const { store, service, statuses } = open({ delay: 60_000 });
   store.add([{ delay: 0 }, { delay: 0, answer: { status: 500 } }]);
   assert.deepEqual(await statuses(2), [200, 500]);
   const client = new AbortController();
@@ -216,7 +214,7 @@ test("a delay comes after the work, and is the fault's, or else the sandbox's", 
   const entry = () => store.requests.find(({ method }) => method === "POST");
   await until("the work is done", async () => {
     store.add({ delay: 0 });
-    return await count() === 1;
+    return store.pets.length === 1;
   });
   assert.equal(entry()?.open, true);
   client.abort();
@@ -316,12 +314,12 @@ test("the journal keeps the last 1,000 requests, or fewer if they are long", asy
 });
 
 test("at its most pets, creates are refused as by a full disk, but not replays", async () => {
-  const { store, create, count } = open({ pets: 1, maxPets: 2 });
+  const { store, create } = open({ pets: 1, maxPets: 2 });
   const headers = { "idempotency-key": "1" };
   assert.equal((await create({ headers })).status, 201);
   assert.deepEqual(outcome(await create()), [503, "1"]);
   assert.equal((await create({ headers })).status, 201);
-  assert.equal(await count(), 2);
+  assert.equal(store.pets.length, 2);
   store.reset();
   assert.equal((await create()).status, 201);
 });
