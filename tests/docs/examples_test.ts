@@ -29,8 +29,7 @@ import {
 } from "../support/standalone.ts";
 
 /** It also has the types of packages that the service does not need to run. */
-const TYPES = ["tests/deno.json", "deno.json"]
-  .find((path) => existsSync(pathOf(path)));
+const TYPES = "tests/deno.json";
 
 /** The files in a folder with this ending, as paths from the root. */
 function filesIn(folder: string, ending: string): readonly string[] {
@@ -191,7 +190,7 @@ interface Documented {
 }
 
 it("the examples type-check", async () => {
-  const flags = ["check", "--quiet", "--config", String(TYPES)];
+  const flags = ["check", "--quiet", "--config", TYPES];
   const command = [process.execPath, ...flags, ...examples];
   const { code, stderr } = await run(command, { cwd: ROOT });
   assert.equal(code, 0, stderr);
@@ -216,7 +215,7 @@ for (const [file, runtimes] of Object.entries(RUNS)) {
 for (const [file, expected] of Object.entries(PRINTS)) {
   test(`docs/examples/${file} prints what it should`, async (t) => {
     const cwd = newFolder(t);
-    const flags = ["--quiet", "--config", pathOf(String(TYPES))];
+    const flags = ["--quiet", "--config", pathOf(TYPES)];
     const command = commandLine(placeExample(file, cwd), flags);
     const { code, stdout, stderr } = await run(command, { cwd });
     assert.deepEqual([code, stdout + stderr], [0, expected]);
@@ -240,14 +239,11 @@ function masked(text: string): string {
 
 const { tasks, permissions }: {
   tasks: Readonly<Record<string, unknown>>;
-  permissions: { default: { env: readonly string[]; read: unknown } };
+  permissions: { default: { env: readonly string[] } };
 } = JSON.parse(readText("deno.json"));
 const noCurl = missing("curl");
-// The programs run in their own folder, and the docs page is in this one.
-const noPage = permissions.default.read !== true &&
-  "deno task start may not read the docs page from another folder";
 
-testUnless(notDeno || noCurl || noPage || skipping(NO_TERMINAL))(
+testUnless(notDeno || noCurl || skipping(NO_TERMINAL))(
   "the transcripts are what the commands print",
   async (t) => {
     const cwd = newFolder(t);
@@ -329,22 +325,17 @@ testUnless(notDeno || noCurl || noPage || skipping(NO_TERMINAL))(
 
 // ---- sh, and the rest of the documents ----
 
-testUnless(!("laws" in tasks) && "deno.json has no task laws")(
-  "the documents name tasks that exist, and the version of Deno that is tested",
-  () => {
-    const version = /^deno_version=(.*)$/m.exec(readText(".ci/run"))?.[1];
-    for (const file of documents) {
-      for (
-        const [line, npx, task = ""] of readText(file).matchAll(
-          /\bdeno(?:@(\S+))? task (?:-q )?([\w:]+)/g,
-        )
-      ) {
-        assert.ok(Object.hasOwn(tasks, task), `${file}: ${line}`);
-        assert.equal(npx ?? version, version, `${file}: ${line}`);
-      }
+test("the documents name tasks that exist, and the version of Deno that is tested", () => {
+  const version = /^deno_version=(.*)$/m.exec(readText(".ci/run"))?.[1];
+  for (const file of documents) {
+    const named = readText(file)
+      .matchAll(/\bdeno(?:@(\S+))? task (?:-q )?([\w:]+)/g);
+    for (const [line, npx, task = ""] of named) {
+      assert.ok(Object.hasOwn(tasks, task), `${file}: ${line}`);
+      assert.equal(npx ?? version, version, `${file}: ${line}`);
     }
-  },
-);
+  }
+});
 
 test("every program and permission in an sh block is right", () => {
   const allowed = permissions.default.env.join();
@@ -401,7 +392,6 @@ test("docs/operating.md, --help and deno.json have each setting and no others", 
   const columns = table.match(/^\| `[^|]*/gm) ?? [];
   const rows = columns.join().match(/[A-Z_]+/g);
   assert.deepEqual(rows, names);
-  const { permissions } = JSON.parse(readText("deno.json"));
   assert.deepEqual(permissions.default.env, [...names, "PG*"]);
 });
 

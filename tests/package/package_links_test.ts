@@ -2,34 +2,29 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { linkInPackage } from "../../.ci/package_links.ts";
 
+const KEPT =
+  "[`a[0]` here](../README.md#run), [there](#there), [far](https://a.b)\n";
 const DOCUMENT = {
   path: "docs/page.md",
-  text: `[\`a[0]\` here](../README.md#run), [there](#there), [far](https://a.b)
-[missing](../core/a.ts#b) [folder](examples/)
+  text: `${KEPT}[missing](../core/a.ts#b) [folder](examples/)
 
 ![picture](picture.png)
 `,
 };
 const isInPackage = (path: string): boolean => path === "README.md";
+const repository = "https://a.b/c";
 
 test("links to what the package lacks are left out if the repository has no address", () => {
   assert.deepEqual(linkInPackage(DOCUMENT, { isInPackage }), {
-    text:
-      `[\`a[0]\` here](../README.md#run), [there](#there), [far](https://a.b)
-missing folder
-
-
-`,
+    text: `${KEPT}missing folder\n\n\n`,
     leftOut: ["core/a.ts", "docs/examples/", "docs/picture.png"],
   });
 });
 
 test("links to what the package lacks lead to the repository if it has an address", () => {
-  const repository = "https://a.b/c";
   assert.deepEqual(linkInPackage(DOCUMENT, { isInPackage, repository }), {
     text:
-      `[\`a[0]\` here](../README.md#run), [there](#there), [far](https://a.b)
-[missing](https://a.b/c/blob/HEAD/core/a.ts#b) [folder](https://a.b/c/blob/HEAD/docs/examples/)
+      `${KEPT}[missing](https://a.b/c/blob/HEAD/core/a.ts#b) [folder](https://a.b/c/blob/HEAD/docs/examples/)
 
 ![picture](https://a.b/c/raw/HEAD/docs/picture.png)
 `,
@@ -42,9 +37,8 @@ test("all links of the README lead to the repository if it has an address", () =
     path: "README.md",
     text: "[run](#run) [docs](docs/a.md#b), [far](https://a.b) ![c](c.png)",
   };
-  const targets = { isInPackage: () => true, repository: "https://a.b/c" };
   assert.equal(
-    linkInPackage(document, targets).text,
+    linkInPackage(document, { isInPackage: () => true, repository }).text,
     "[run](#run) [docs](https://a.b/c/blob/HEAD/docs/a.md#b), [far](https://a.b) ![c](https://a.b/c/raw/HEAD/c.png)",
   );
 });
@@ -62,7 +56,6 @@ Tests: [a](a.ts),
     new Set(result.leftOut),
     new Set(["docs/a.ts", "docs/b.ts"]),
   );
-  const repository = "https://a.b/c";
   const linked = linkInPackage({ path, text }, { isInPackage, repository });
   assert.equal(linked.text.match(/https:/g)?.length, 4);
 });
