@@ -11,7 +11,7 @@ const STREAMS = 200;
 /** The share of the bytes of all answers by which the memory may grow. */
 const MOST_KEPT = 1 / 4;
 /** How many times as much processor time a request may take as before. */
-const MOST_TIME = 10;
+const MOST_TIME = 5;
 
 // The servers of Bun and Node speak no HTTP/2.
 const runtime = findRuntime("deno");
