@@ -36,10 +36,7 @@ export interface Program {
   readonly stderr: () => string;
   /** Writes a line to its standard input. */
   readonly send: (line: string) => void;
-  /**
-   * The next line that an interactive program writes to its standard output; `undefined` after the
-   * last.
-   */
+  /** The next line that it writes to its standard output; `undefined` after the last. */
   readonly nextLine: () => Promise<string | undefined>;
   /** Sends a signal. */
   readonly kill: (signal: NodeJS.Signals) => void;
@@ -69,12 +66,12 @@ export function launch(
   });
   if (!isInteractive) child.stdin.end();
   child.stdin.on("error", () => {}); // it has ended
-  let [stdout, stderr, untaken] = ["", "", ""];
+  let [stdout, stderr] = ["", ""];
+  let taken = 0;
   let isOver = false;
   let wake = (): void => {};
   child.stdout.setEncoding("utf8").on("data", (text) => {
     stdout += text;
-    if (isInteractive) untaken += text;
     wake();
   });
   child.stderr.setEncoding("utf8").on("data", (text) => stderr += text);
@@ -107,14 +104,13 @@ export function launch(
     stderr: () => stderr,
     send: (line) => void child.stdin.write(`${line}\n`),
     async nextLine() {
-      while (!untaken.includes("\n")) {
+      while (!stdout.includes("\n", taken)) {
         if (isOver) return undefined;
         await new Promise<void>((resolve) => wake = resolve);
       }
-      const end = untaken.indexOf("\n");
-      const line = untaken.slice(0, end);
-      untaken = untaken.slice(end + 1);
-      return line;
+      const start = taken;
+      taken = stdout.indexOf("\n", start) + 1;
+      return stdout.slice(start, taken - 1);
     },
     kill,
     exited,
@@ -224,27 +220,17 @@ function start(runtime: Runtime): Open {
 const PROGRAM = pathOf("tests/support/programs/storage.ts");
 
 /** A running `storage.ts`. */
-export interface StorageProcess {
-  /** Sends a command, and returns its answers, without `done`; fewer if the process ends before. */
-  tell(command: string): Promise<readonly string[]>;
-  /** Ends it with SIGKILL. Resolves once it has exited. */
-  kill(): Promise<unknown>;
-  /** Shuts it down in order. */
-  end(): Promise<unknown>;
-}
-
-/** Settings of {@linkcode startStorage}. */
-interface StartOptions extends Pick<Surroundings, "env"> {
-  /** The command line that the runtime's own is appended to. Default: none. */
-  readonly prefix?: readonly string[];
-  /** Flags of Deno. Default: all permissions. */
-  readonly denoFlags?: readonly string[];
-}
+export type StorageProcess = ReturnType<typeof startStorage>;
 
 /** Starts the program. */
 export function startStorage(
-  { prefix = [], denoFlags, ...surroundings }: StartOptions = {},
-): StorageProcess {
+  { prefix = [], denoFlags, ...surroundings }: Pick<Surroundings, "env"> & {
+    /** The command line that the runtime's own is appended to. Default: none. */
+    readonly prefix?: readonly string[];
+    /** Flags of Deno. Default: all permissions. */
+    readonly denoFlags?: readonly string[];
+  } = {},
+) {
   const command = [...prefix, ...commandLine(PROGRAM, denoFlags)];
   const { send, nextLine, end, endInput } = launch(command, {
     ...surroundings,
@@ -252,7 +238,8 @@ export function startStorage(
   });
 
   return {
-    async tell(command) {
+    /** Sends a command, and returns its answers, without `done`; fewer if it ends before. */
+    async tell(command: string): Promise<readonly string[]> {
       send(command);
       const answers: string[] = [];
       for (;;) {
@@ -263,6 +250,7 @@ export function startStorage(
       }
     },
     kill: () => end("SIGKILL"),
+    /** Shuts it down in order. */
     end: endInput,
   };
 }

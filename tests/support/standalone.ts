@@ -251,19 +251,14 @@ export async function assertServes(
 
 const SLOW = '{"name":"Slow","categoryId":1}';
 
-/** A half-sent create, which a server has in flight when it is told to stop. */
-export interface SlowCreate {
-  /** Sends the rest, and returns the response once the server has closed the connection. */
-  finish(): Promise<string>;
-  /** Hangs up. */
-  abandon(): void;
-}
-
-/** Sends the header and half the body of a create; resolves once the server waits for the rest. */
+/**
+ * Sends the header and half the body of a create, so that a server that is told to stop has it in
+ * flight; resolves once the server waits for the rest.
+ */
 export async function openSlowCreate(
   t: TestContext,
   server: Pick<RunningServer, "port" | "key">,
-): Promise<SlowCreate> {
+) {
   const fields = [
     `Authorization: Bearer ${server.key}`,
     `Content-Length: ${SLOW.length}`,
@@ -275,10 +270,12 @@ export async function openSlowCreate(
   await wire.answer();
   wire.write(SLOW.slice(0, 10));
   return {
+    /** Sends the rest, and returns the response once the server has closed the connection. */
     finish() {
       wire.write(SLOW.slice(10));
       return wire.rest();
     },
+    /** Hangs up. */
     abandon: () => wire.close(),
   };
 }

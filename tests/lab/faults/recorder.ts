@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { IssuedKeys } from "../../../core/keys/issued_keys.ts";
 import { PET_STATUSES, type PetStatus } from "../../../core/pets/pet.ts";
 import { until } from "../../support/time.ts";
-import type { Create, KeyUse, Operation, Page, Seen } from "./checker.ts";
+import type { Create, Operation, Page, Seen } from "./checker.ts";
 
 /** A pet store to ask. It may be somewhere else after a restart. */
 export interface Target {
@@ -227,7 +227,12 @@ export class Recorder {
     let isOver = false;
     const users = this.#writable.map(async (target) => {
       while (!isOver) {
-        await this.#ask(target, apiKey);
+        const answer = await this.#send(target, "/pets?limit=1", { apiKey });
+        if (answer !== undefined) {
+          const { start, end, server, status } = answer;
+          const kind = status === 401 ? "unauthorized" : "accepted";
+          this.history.push({ kind, apiKey, start, end, server });
+        }
         await pause(2 * PAUSE);
       }
     });
@@ -247,14 +252,6 @@ export class Recorder {
     await pause(AFTERMATH);
     isOver = true;
     await Promise.all(users);
-  }
-
-  async #ask(target: Target, apiKey: string): Promise<void> {
-    const answer = await this.#send(target, "/pets?limit=1", { apiKey });
-    if (answer === undefined) return;
-    const { start, end, server, status } = answer;
-    const kind: KeyUse["kind"] = status === 401 ? "unauthorized" : "accepted";
-    this.history.push({ kind, apiKey, start, end, server });
   }
 
   async #create(body: string, key?: string): Promise<Create> {

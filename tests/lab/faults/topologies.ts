@@ -18,7 +18,7 @@ import {
   startStandby,
 } from "../../support/postgres/test_cluster.ts";
 import { missing, type Runtime, skipping } from "../../support/runtime.ts";
-import { compileFailingDisk } from "../../support/small_disk.ts";
+import { compileFailingDisk } from "../../support/failing_disk.ts";
 import type { ServerOptions } from "../../support/standalone.ts";
 import {
   atOnce,

@@ -29,18 +29,17 @@ export const NO_CLUSTER: string | false = skipping(
   (await findBinaries()).missing,
 );
 
-/** The server of a test, which may leave it paused. */
-export interface OnCluster {
-  readonly t: TestContext;
-  readonly cluster: Cluster;
-}
-
-/** Makes a function that registers tests, each on its own server, or skips them for a reason. */
+/** Makes a function that registers tests, or skips them for a reason. Each has a server, and may leave it paused. */
 export function onCluster(
   { skip = false, ...options }: ClusterOptions & {
     readonly skip?: string | false;
   } = {},
-): (title: string, check: (given: OnCluster) => Promise<void>) => void {
+): (
+  title: string,
+  check: (
+    given: { readonly t: TestContext; readonly cluster: Cluster },
+  ) => Promise<void>,
+) => void {
   const all = { skip: NO_CLUSTER || skip, timeout: 150_000 };
   return (title, check) =>
     void test(title, all, async (t) => {

@@ -1,11 +1,17 @@
 /** `sqliteStorage` on a disk that is full, failing or read-only. */
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  copyFileSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { sqliteStorage } from "../../../../adapters/storage/sqlite/mod.ts";
 import { type Pet, petId } from "../../../../core/pets/pet.ts";
@@ -13,12 +19,13 @@ import {
   type PetStorage,
   StorageError,
 } from "../../../../core/pets/pet_storage.ts";
-import {
-  compileFailingDisk,
-  onSmallDisk as it,
-} from "../../../support/small_disk.ts";
+import { atEnd } from "../../../support/at_end.ts";
+import { compileFailingDisk } from "../../../support/failing_disk.ts";
 import { RUNTIME, skipping } from "../../../support/runtime.ts";
-import { temporaryDirectory } from "../../../support/temporary_directory.ts";
+import {
+  newFolder,
+  temporaryDirectory,
+} from "../../../support/temporary_directory.ts";
 import { turns, until } from "../../../support/time.ts";
 import { newPet, REX } from "../../../support/pets.ts";
 import { startStorage } from "../../../support/process.ts";
@@ -27,6 +34,34 @@ const BIG_REX = newPet({ ...REX, name: "Rex".repeat(80) });
 
 const directory = temporaryDirectory();
 const failingDisk = compileFailingDisk(directory);
+
+const toMount = (path: string) =>
+  ["-t", "tmpfs", "-o", "size=4m", "tmpfs", path] as const;
+const NO_SMALL_DISK = skipping(
+  (spawnSync("mount", toMount(directory)).status !== 0 ||
+    spawnSync("umount", [directory]).status !== 0) &&
+    "only root on Linux can mount a small disk",
+);
+
+/** Registers a test on a file system of 4 MB, with a folder beside it, or skips it. */
+function it(
+  title: string,
+  check: (
+    given: {
+      readonly t: TestContext;
+      readonly disk: string;
+      readonly folder: string;
+    },
+  ) => Promise<void>,
+): void {
+  test(title, { skip: NO_SMALL_DISK }, async (t) => {
+    const folder = newFolder(t);
+    const disk = mkdtempSync(join(folder, "disk-"));
+    execFileSync("mount", toMount(disk));
+    atEnd(t, () => execFileSync("umount", ["--lazy", disk]));
+    await check({ t, disk, folder });
+  });
+}
 
 it("sqliteStorage on a full disk refuses creates, reads on, and recovers", async ({ disk }) => {
   const path = join(disk, "full.db");
