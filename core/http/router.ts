@@ -27,9 +27,7 @@ export type Router<R extends Route> = (
  * Makes the router. Paths are exact and case-sensitive: one address for one thing. The parameter of
  * a template matches one non-empty segment.
  */
-export function createRouter<R extends Route>(
-  routes: readonly R[],
-): Router<R> {
+export function createRouter<R extends Route>(routes: readonly R[]): Router<R> {
   // Keys are paths; for a template, what precedes its parameter and a "?", which no path contains.
   const byPath = new Map<string, Router<R>>();
   for (const [path, own] of Map.groupBy(routes, ({ path }) => path)) {

@@ -169,10 +169,7 @@ function useRecorder(
 }
 
 /** @throws {RangeError | TypeError} as {@linkcode IssuedKeys.issue} does. */
-function checkExpires(
-  expires: Date,
-  { find, markUsed }: ApiKeyStorage,
-): void {
+function checkExpires(expires: Date, { find, markUsed }: ApiKeyStorage): void {
   if (find === undefined || markUsed === undefined) {
     throw new TypeError("Cannot issue key: this storage keeps no expiry");
   }

@@ -23,9 +23,7 @@ const ofStatus = (code: string, after: string) =>
   `(status, id) > (${code}, ${after}) AND status <= ${code} ORDER BY status, id`;
 
 // A single pet or page has its own statement, which is faster than a group of one.
-export const GET = prepared(
-  `SELECT ${PET_COLUMNS} FROM pets WHERE id = $1`,
-);
+export const GET = prepared(`SELECT ${PET_COLUMNS} FROM pets WHERE id = $1`);
 const GET_ALL = prepared(
   `SELECT ${PET_COLUMNS} FROM pets WHERE id = ANY ($1::bigint[])`,
 );

@@ -91,11 +91,7 @@ export async function sqliteStorage(
   path: string,
   options: SqliteStorageOptions = {},
 ): Promise<PetDatabase> {
-  checkNames(
-    options,
-    ["lockTimeout", "idempotencyRetention"],
-    "sqliteStorage",
-  );
+  checkNames(options, ["lockTimeout", "idempotencyRetention"], "sqliteStorage");
   const { lockTimeout = 5000, idempotencyRetention = DEFAULT_RETENTION } =
     options;
   if (
@@ -178,10 +174,7 @@ export async function sqliteStorage(
   const pets = groupedPets({
     async create(group) {
       const start = performance.now();
-      const stored = await file.write(
-        "create pet",
-        () => group.map(storeOnce),
-      );
+      const stored = await file.write("create pet", () => group.map(storeOnce));
       await letTurnsPass(performance.now() - start);
       return stored;
     },
