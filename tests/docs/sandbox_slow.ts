@@ -9,6 +9,7 @@ import { placeExample } from "../support/examples.ts";
 import { pathOf, readText, ROOT } from "../support/repository.ts";
 import { skipping } from "../support/runtime.ts";
 import { newFolder } from "../support/temporary_directory.ts";
+import { until } from "../support/time.ts";
 
 const SANDBOX = `${process.execPath} run -A --no-lock ${
   pathOf("adapters/sandbox/main.ts")
@@ -45,7 +46,7 @@ for (const [name, { file, probe, run }] of Object.entries(RECIPES)) {
   test(`the recipe for ${name} passes, and leaves no sandbox behind`, {
     skip,
     timeout: 600_000,
-  }, (t) => {
+  }, async (t) => {
     const cwd = newFolder(t);
     const program = readText(`docs/examples/sandbox/${file}`);
     const marked = program.replace(
@@ -56,7 +57,7 @@ for (const [name, { file, probe, run }] of Object.entries(RECIPES)) {
     writeFileSync(join(cwd, file), marked);
     const { status, stdout, stderr } = sh(run, cwd);
     assert.equal(status, 0, stdout + stderr);
-    assertEnded(cwd);
+    await assertEnded(cwd);
     // The check can fail: an answer that is not lost leaves one request.
     writeFileSync(
       join(cwd, file),
@@ -67,7 +68,7 @@ for (const [name, { file, probe, run }] of Object.entries(RECIPES)) {
         .status,
       0,
     );
-    assertEnded(cwd);
+    await assertEnded(cwd);
   });
 }
 
@@ -89,9 +90,11 @@ function mark(cwd: string): string {
   return cwd.replaceAll(/\W/g, "");
 }
 
-function assertEnded(cwd: string): void {
-  const { stdout } = sh("ps -eo args", cwd);
-  assert.ok(!stdout.includes(mark(cwd)), "a sandbox is left");
+function assertEnded(cwd: string): Promise<void> {
+  return until(
+    "no sandbox is left",
+    () => !sh("ps -eo args", cwd).stdout.includes(mark(cwd)),
+  );
 }
 
 function sh(command: string, cwd: string) {

@@ -8,7 +8,8 @@ import process from "node:process";
 import { setTimeout } from "node:timers/promises";
 import server from "../../../adapters/standalone/serve.ts";
 
-const completed = setTimeout(200).then(() => {
+const { promise, resolve } = Promise.withResolvers<void>();
+const completed = promise.then(() => {
   setTimeout(20).then(() => console.log("the last bytes have left"));
   console.log("Deno has sent it");
 });
@@ -33,3 +34,4 @@ if (process.argv.includes("--exits")) {
   channel.onmessage = ({ data }) => data.isLeaving && process.exit(0);
 }
 process.kill(process.pid, "SIGTERM");
+setTimeout(200).then(resolve);
