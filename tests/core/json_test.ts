@@ -52,7 +52,7 @@ function assertLinear(make: Make): void {
   // Bodies come as bytes, which make flat strings; a string put together is slower to read.
   const flat = (text: string) =>
     new TextDecoder().decode(new TextEncoder().encode(text));
-  const [short, long] = [flat(make(2 ** 14)), flat(make(2 ** 17))];
+  const [short, long] = [flat(make(2 ** 12)), flat(make(2 ** 15))];
   let [least, most] = [Infinity, Infinity];
   for (let round = 0; round < 100; round++) {
     least = Math.min(
