@@ -22,6 +22,7 @@ for (const runtime of findRuntimes()) {
   it(
     "a server out of descriptors serves who is connected, and afterwards everybody",
     async (server, t) => {
+      const start = performance.now();
       const early = await openWire(t, server);
       assert.equal(await livez(early), 200);
       for (let round = 0; round < 2; round++) {
@@ -38,8 +39,9 @@ for (const runtime of findRuntimes()) {
         );
         await untilServed(server.port, LIVEZ);
       }
-      const reports = server.stderr().match(/Cannot accept connections/g);
-      assert.equal(reports?.length ?? 0, isDeno ? 1 : 0);
+      const { length } = [...server.stderr().matchAll(/Cannot accept/g)];
+      const most = 1 + (performance.now() - start) / 10_000;
+      assert.ok(isDeno ? length > 0 && length <= most : length === 0);
     },
   );
 
