@@ -13,7 +13,7 @@ import { listen } from "../../support/server.ts";
 import { openWire, rawRequest, WITH_KEY } from "../../support/wire.ts";
 
 /** A server that sends nothing for this long has answered, in ms. After 5 s Node hangs up. */
-const SILENCE = 2000;
+const SILENCE = 4000;
 const REX = '{"name":"Rex","categoryId":1}';
 const LONG = "y".repeat(100_000);
 
