@@ -98,7 +98,7 @@ export function apiKeyStorageContract(
     await insert(apiKeys, sampleRecord(1), 1);
     const second = await insert(apiKeys, sampleRecord(2), 2);
     await revoke(apiKeys, second, new Date(5000));
-    await assertActive(apiKeys, { 1: true, 2: false, 3: false });
+    await assertActive(apiKeys, { 0: false, 1: true, 2: false, 3: false });
     assertSame(await apiKeys.isActive(""), false, 'isActive("")');
   });
 

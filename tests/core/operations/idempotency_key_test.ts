@@ -51,8 +51,10 @@ test("parseIdempotencyKey refuses DEL, which no client of fetch can send", () =>
   assert.equal(parseIdempotencyKey("a\x7f"), malformedKey);
 });
 
-test("storedKey shows neither of the keys that it is made of", async () => {
-  assert.match(await storedKey("a", "k"), /^[0-9a-f]{64}$/);
+test("storedKey is another for each key, and shows neither of its two", async () => {
+  const [key, other] = [await storedKey("a", "k"), await storedKey("a", "l")];
+  assert.notEqual(key, other);
+  assert.match(key, /^[0-9a-f]{64}$/);
 });
 
 test("each API key has idempotency keys of its own", async () => {

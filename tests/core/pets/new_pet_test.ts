@@ -2,6 +2,11 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { checkNewPet } from "../../../core/pets/new_pet.ts";
 
+test("checkNewPet leaves unknown members out", () => {
+  const rex = { name: "Rex", categoryId: 1n, status: "sold" };
+  assert.deepEqual(checkNewPet({ id: 7n, ...rex, tags: [] }), rex);
+});
+
 test("checkNewPet throws a TypeError with the client's message, and asks for a bigint", () => {
   assert.throws(() => checkNewPet({ name: "", categoryId: 1 }), {
     name: "TypeError",
