@@ -25,7 +25,7 @@ for (const topology of [...Object.values(TOPOLOGIES), PATRONI]) {
   }, (t) => runHistory(t, topology, { duration: 1000 * seconds }));
 }
 
-/** Mistakes in the product: a text in a file, the one in its place, and the faults that it needs. */
+/** Mistakes in the product: a text in a file, the one in its place, and the faults they need. */
 const MUTANTS = [
   {
     title: "creates that take no lock",

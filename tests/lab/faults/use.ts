@@ -48,7 +48,7 @@ export async function memoryAtRest(
 /** So many requests measure the time of one. */
 const MEASURED = 2000;
 
-/** The processor time of a request to a server, in ms: unlike a time of the clock, other programs do not lengthen it. */
+/** The processor time of a request, in ms, which other programs do not lengthen. */
 export async function timeOfRequest(
   { port, processorTime }: RunningServer,
 ): Promise<number> {

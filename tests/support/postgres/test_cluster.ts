@@ -29,7 +29,10 @@ export const NO_CLUSTER: string | false = skipping(
   (await findBinaries()).missing,
 );
 
-/** Makes a function that registers tests, or skips them for a reason. Each has a server, and may leave it paused. */
+/**
+ * Makes a function that registers tests, or skips them for a reason. Each has its own server, and may
+ * leave it paused.
+ */
 export function onCluster(
   { skip = false, ...options }: ClusterOptions & {
     readonly skip?: string | false;
