@@ -30,8 +30,10 @@ export type Router<R extends Route> = (
 export function createRouter<R extends Route>(routes: readonly R[]): Router<R> {
   // Keys are paths; for a template, what precedes its parameter and a "?", which no path contains.
   const byPath = new Map<string, Router<R>>();
-  for (const [path, own] of Map.groupBy(routes, ({ path }) => path)) {
-    byPath.set(path.replace(/\{.*/, "?"), forPath(path, own));
+  // Not `Map.groupBy`: a router is made before Node 20, which lacks it, can be refused in words.
+  for (const path of new Set(routes.map(({ path }) => path))) {
+    const found = forPath(path, routes.filter((route) => route.path === path));
+    byPath.set(path.replace(/\{.*/, "?"), found);
   }
 
   return (method, path) => {
