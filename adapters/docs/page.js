@@ -110,6 +110,7 @@ ${spec.info.description}\n</details>`;
       wrapComponents: {
         authorizationPopup: asDialog,
         Button: sayForget,
+        execute: ignoreClicks,
         Input: hideKey(item),
         liveResponse: showAnswer,
         modelExample: foldErrors,
@@ -231,6 +232,14 @@ function foldErrors(Original, { React: { createElement: h } }) {
 function sayForget(Original, { React: { createElement: h } }) {
   return ({ "aria-label": _label, children, ...props }) =>
     h(Original, props, children === "Logout" ? "Forget" : children);
+}
+
+/** A disabled button loses the focus. */
+function ignoreClicks(Original, { React: { createElement: h } }) {
+  return ({ disabled, ...props }) => {
+    if (disabled) props.specActions = { ...props.specActions, execute() {} };
+    return h(Original, props);
+  };
 }
 
 /** Shows the answer, then what was sent, then the header fields as received. */

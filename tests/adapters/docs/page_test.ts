@@ -442,6 +442,26 @@ it("the form hides the key until it is told to show it, and gives the focus back
   }
 });
 
+it("Execute keeps the focus, and sends nothing while a request is in progress", async ({ page }) => {
+  await enterKey(page, "secret");
+  await open(page, LIST);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let sent = 0;
+  await page.route("**/pets?*", async (route) => {
+    sent++;
+    await promise;
+    await route.continue();
+  });
+  const focused = () => page.evaluate("document.activeElement.textContent");
+  await page.focus(`${LIST} .execute`);
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Enter"); // while the first is in progress
+  assert.equal(await focused(), "Execute");
+  resolve();
+  await page.locator(`${LIST} .answer`).waitFor();
+  assert.deepEqual([await focused(), sent], ["Execute", 1]);
+});
+
 it("all operations open take six screens at most", async ({ page }) => {
   const all = [LIST, CREATE, GET, "#operations-service-getOpenApi"];
   for (const operation of all) {
