@@ -39,7 +39,7 @@ export async function runHistory(
     do {
       for (const name of chosen ?? Object.keys(faults)) {
         const breakIt = faults[name] ?? assert.fail(`no fault is ${name}`);
-        told.push(name);
+        told.push(`${name} (from ${performance.now().toFixed()} ms on)`);
         await recorder.more(ENOUGH);
         await breakIt(recorder);
         const since = performance.now();

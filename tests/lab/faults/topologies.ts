@@ -383,9 +383,11 @@ async function startPair(t: TestContext) {
     /** Kills the primary, or cuts it off, and promotes the standby, which may have been stopped. */
     async failOver(how: "kill" | "cut off"): Promise<void> {
       if (how === "kill") await primary.kill();
-      else ofPrimary.cutOff();
+      // At both addresses: whoever still reached it would not see what the new one adds.
+      else [ofPrimary, moving.primary].forEach((line) => line.cutOff());
       await standby.promote();
       moving.primary.leadTo(standby.port);
+      moving.primary.heal();
       former = primary;
       primary = standby;
       [ofPrimary, ofStandby] = [ofStandby, ofPrimary];
