@@ -29,6 +29,7 @@ const HELP = `deno task bench [OPTIONS]
   --rounds N          how often everything has its turn (5)
   --seconds S         how long a turn is (0.4)
   --before FOLDER     measures another checkout of this project too
+  --sources           measures our sources too, besides the package
   --fleet             measures 2 and 3 of ours on one database instead of the peer
   --write             writes speed.json, and from it docs/speed.md,
                       docs/speed.svg and a sentence of the README
@@ -59,7 +60,7 @@ async function main(args: string[]): Promise<number> {
     options: {
       ...{ database: text, runtime: text, case: text, connections: text },
       ...{ before: text, fleet: flag, write: flag, render: flag, quick: flag },
-      help: flag,
+      ...{ sources: flag, help: flag },
       pets: { type: "string", default: "30000" },
       rounds: { type: "string", default: "5" },
       seconds: { type: "string", default: "0.4" },
@@ -96,6 +97,10 @@ async function main(args: string[]): Promise<number> {
   if (before !== undefined) {
     const checkout = pathToFileURL(`${resolve(before)}/`);
     own.push(ours("before", checkout, installed));
+  }
+  if (values.sources) {
+    const file = new URL("adapters/standalone/main.ts", ROOT);
+    own.push({ ...one, name: "sources", file });
   }
   const fleets = [2, 3].map((servers) => ({
     ...one,
