@@ -27,7 +27,7 @@ import type { VerifiedKey } from "./keys/api_keys.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import type { Context, Endpoint } from "./operations/operation.ts";
 import { operations } from "./operations/operations.ts";
-import { StorageError } from "./pets/pet_storage.ts";
+import { isStorageError } from "./pets/pet_storage.ts";
 import { report } from "./report.ts";
 
 /** Who may call, how often, and who receives the cause of a 500 or 503. */
@@ -165,7 +165,7 @@ function complete(
 
 function refusalFor(cause: unknown): Refusal {
   try {
-    if (!(cause instanceof StorageError)) return internalError;
+    if (!isStorageError(cause)) return internalError;
     return cause.kind === "unavailable"
       ? unavailable(cause.retryAfter)
       : outcomeUnknown;

@@ -95,3 +95,13 @@ export class StorageError extends Error {
     this.retryAfter = seconds >= 1 ? Math.min(seconds, 60) : 1;
   }
 }
+
+/**
+ * Tells whether a storage failed with a {@linkcode StorageError}. By its members: it may be of
+ * another copy of this package.
+ */
+export function isStorageError(cause: unknown): cause is StorageError {
+  const { kind, retryAfter } = Object(cause) as Partial<StorageError>;
+  return cause instanceof Error && Number.isSafeInteger(retryAfter) &&
+    (kind === "unavailable" || kind === "outcome_unknown");
+}

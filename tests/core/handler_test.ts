@@ -30,10 +30,14 @@ test("a body that was read before is a fault, and onError is told what to do", a
   assert.match(String(causes), /mount the pet store before body parsers/);
 });
 
-/** Faults of a storage: after the first, nothing was changed, so the request can be sent again. */
-const FAULTS = (["unavailable", "outcome_unknown"] as const).map((kind) =>
-  new StorageError(kind, SECRET, { retryAfter: 7 })
-);
+/**
+ * Faults of a storage: after an `unavailable`, nothing was changed, so the request can be sent
+ * again. The second of each kind is of another copy of the package.
+ */
+const FAULTS = (["unavailable", "outcome_unknown"] as const).flatMap((kind) => [
+  new StorageError(kind, SECRET, { retryAfter: 7 }),
+  Object.assign(new Error(SECRET), { kind, retryAfter: 7 }),
+]);
 
 const CAUSES: readonly unknown[] = [
   undefined,
@@ -43,6 +47,8 @@ const CAUSES: readonly unknown[] = [
   SECRET,
   Symbol(SECRET),
   { message: SECRET, status: 200, kind: "unavailable" },
+  Object.assign(new Error(SECRET), { kind: "unavailable", retryAfter: "7" }),
+  Object.assign(new Error(SECRET), { kind: "toString", retryAfter: 7 }),
   () => SECRET,
   new Error(SECRET, { cause: new Error(SECRET) }),
   new RangeError(SECRET),
