@@ -13,17 +13,19 @@ const badRequest = new Refusal(
   "bad_request",
   "Cannot read the request: it is not well-formed HTTP",
 );
+/** RFC 6585's 431 has no code in the contract. */
+export const headerTooLarge: Refusal = new Refusal(
+  "bad_request",
+  "Cannot read the request: its header is too large",
+  { connection: "close" },
+);
 /** By the code of Node's error. */
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   "ERR_HTTP_REQUEST_TIMEOUT": new Refusal(
     "request_timeout",
     "Cannot read the request: it did not arrive in time",
   ),
-  // RFC 6585's 431 has no code in the contract.
-  "HPE_HEADER_OVERFLOW": new Refusal(
-    "bad_request",
-    "Cannot read the request: its header is too large",
-  ),
+  "HPE_HEADER_OVERFLOW": headerTooLarge,
 };
 
 export function clientErrorListener() {

@@ -9,6 +9,7 @@ import { checkFunction, checkNames } from "../../../core/options.ts";
 import { report } from "../../../core/report.ts";
 import { checkHandler, type ServeOptions } from "../server.ts";
 import { readBody } from "./body.ts";
+import { headerTooLarge } from "./client_error.ts";
 import { type Exchange, findField } from "./exchange.ts";
 import { queueResponse } from "./pipeline.ts";
 import { send } from "./send.ts";
@@ -16,6 +17,13 @@ import { send } from "./send.ts";
 /** What to do with other fetch functions on Node. */
 export const OTHERS =
   "Do your own work in (req, res) before the listener, or serve other fetch functions with srvx";
+
+/**
+ * How many header fields a request may have. Node 22 drops those that follow, which may be a second
+ * `Authorization`, an `Idempotency-Key` or an `Upgrade`. Node 24 and 26 refuse the request
+ * themselves (`server.maxHeadersCount` in their document HTTP).
+ */
+const MAX_FIELDS = 1000;
 
 /** The function that `http.createServer()`, Express and others call with each request. */
 export type NodeListener = (req: IncomingMessage, res: ServerResponse) => void;
@@ -34,6 +42,7 @@ export function createListener(
   async function ask(exchange: Exchange): Promise<Answer> {
     const { req } = exchange;
     const { method, rawHeaders, socket } = req;
+    if (rawHeaders.length > 2 * MAX_FIELDS) return headerTooLarge;
     // Building a `Headers` takes 20 times as long as looking up a field.
     const get = (name: string) => findField(rawHeaders, name);
     const host = get("host");

@@ -44,6 +44,12 @@ const REFUSED: readonly (readonly [
     "its header is too large",
   ],
   [
+    "1,100 fields",
+    rawRequest("GET /", Array(1100).fill("x:")),
+    "bad_request",
+    "its header is too large",
+  ],
+  [
     "half a header",
     GET.slice(0, -2),
     "request_timeout",

@@ -1,10 +1,12 @@
 /** `toNodeListener` on a server of one's own, behind a framework or another parser. */
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import type { NodeListener } from "../../../../adapters/http/node/mod.ts";
 import type { Service } from "../../../../mod.ts";
 import { listenerOf, pets, speakTo, testOnNode as test } from "./on_node.ts";
 import { GET, ok, readAll, saying } from "../stage.ts";
-import { rawRequest, WITH_KEY } from "../../../support/wire.ts";
+import { listenOn } from "../../../support/server.ts";
+import { openWire, rawRequest, WITH_KEY } from "../../../support/wire.ts";
 
 const FIVE = rawRequest("POST /", ["Content-Length: 5"]);
 
@@ -116,4 +118,18 @@ test("toNodeListener reports to console.error unless told otherwise", async (t) 
   wire.write(GET);
   assert.equal((await wire.answer()).status, 500);
   assert.deepEqual(mock.calls.map((call) => call.arguments), [[error]]);
+});
+
+test("a request of more than 1,000 fields is refused, because some may be missing", async (t) => {
+  const server = createServer(listenerOf(saying("hello")));
+  server.maxHeadersCount = 0; // otherwise Node 24 and 26 refuse it themselves
+  const wire = await openWire(t, { port: await listenOn(t, server) });
+  const fields = Array<string>(999).fill("x:"); // and a Host
+  wire.write(rawRequest("GET /", fields));
+  assert.equal((await wire.answer()).status, 200);
+  wire.write(rawRequest("GET /", [...fields, "x:"]) + GET);
+  const { status, body } = await wire.answer();
+  assert.equal(status, 400);
+  assert.match(body, /its header is too large/);
+  assert.equal(await wire.rest(), "");
 });
