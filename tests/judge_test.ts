@@ -63,7 +63,7 @@ test("the judge blames no store without mistakes, and follows links to other pag
   }
 });
 
-const EMPTY = "listPets answers an empty array if no animal has the status";
+const EMPTY = "listPets returns an empty array if no animal has the status";
 
 test("the judge blames each mistake by the clause of its name", async () => {
   for (const [mistake, sentence] of Object.entries(CLAUSES)) {
@@ -139,7 +139,7 @@ test("each clause of the interface blames a mistake", () => {
   assert.deepEqual([...blaming].sort(), Object.keys(INTERFACE_CLAUSES).sort());
 });
 
-test("the judge says what to mend first", async () => {
+test("the judge says what to fix first", async () => {
   const report = await judge(
     storeOf("any key will do", "names are trimmed"),
     SPEC,
@@ -221,7 +221,7 @@ test("bytes that may have ended the service come first, not the clause after the
   assert.match(`${clauses[bytes + 1]?.reason}`, /nothing listens any more/);
 });
 
-test("a failure that is in the baseline is neither new nor what to mend first", async () => {
+test("a failure that is in the baseline is neither new nor what to fix first", async () => {
   const service = storeOf("any key will do", "names are trimmed");
   const [first, ...more] = failing(await judge(service, SPEC));
   const known = new Set([first?.sentence ?? "", EMPTY]);
@@ -234,11 +234,11 @@ test("a failure that is in the baseline is neither new nor what to mend first", 
   assert.equal(all.fixFirst, null);
 });
 
-test("what to mend first is the cause of other failures", async () => {
+test("what to fix first is the cause of other failures", async () => {
   const causes = {
-    "the listing is in an object": /^listPets answers an array/,
+    "the listing is in an object": /^listPets returns an array/,
     "201 is 200": /^createPet answers 201/,
-    "getPet answers in an array": /^getPet answers the animal/,
+    "getPet answers in an array": /^getPet returns the animal/,
   };
   for (const [mistake, cause] of Object.entries(causes)) {
     const report = await judge(storeOf(mistake), SPEC);
@@ -258,7 +258,8 @@ test("fields that a gateway drops or adds are failures that say so", async () =>
     location: /^Location is missing$/,
     link: /^Link is missing, and should lead to the next page$/,
     "cache-control": /^cache-control is missing, and should be 'no-store'$/,
-    vary: /^the answer has vary, and should have no field of CORS: allow no/,
+    vary:
+      /^the answer has vary, and should have no CORS header field: allow no/,
   };
   for (const [field, words] of Object.entries(failures)) {
     const { fetch, base, ...service } = handleService();
@@ -372,7 +373,7 @@ test("the judge survives a store that lists ten thousand pets at once", async ()
   const crowd = Array.from({ length: 10_000 }, (_, i) => ({ ...pet, id: -i }));
   const titles = [
     "listPets filters by each status",
-    "listPets answers the animals above after",
+    "listPets returns the animals whose ids are above after",
   ];
   for (const title of titles) {
     const { outcome, reason = "" } = await judgeBy(title, {
@@ -388,7 +389,7 @@ test("the judge survives a store that lists ten thousand pets at once", async ()
 });
 
 test("a failure shows the request that failed, not the last one of its clause", async () => {
-  const sentence = "every error has an Error body, also to an odd query or id";
+  const sentence = "every error has an Error body, even for an odd query or id";
   const service = storeOf("an odd id is text");
   const { exchange } = await judgeBy(sentence, service);
   assert.match(`${exchange}`, /^> GET \S+\/pets\/x\n/);
@@ -421,23 +422,23 @@ const STRANGERS: readonly (readonly [
 ])[] = [
   [/404: is the address right/, always(404), /^> POST \S+\/v1\/pets$/m],
   [
-    /nothing at .*\/v1\/pets, but something at .*t\/pets: give that address/,
+    /GET .*\/v1\/pets is 404, but .*t\/pets exists: use that address/,
     ({ url }) => always(url.includes("/v1") ? 404 : 200)(),
   ],
   [
-    /nothing at .*t\/pets, but something at .*\/v1\/pets: give that address/,
+    /GET .*t\/pets is 404, but .*\/v1\/pets exists: use that address/,
     ({ url }) => always(url.includes("/v1") ? 200 : 404)(),
     /^/,
     "http://localhost",
   ],
-  [/401: is the key/, always(401)],
+  [/401: is this a key/, always(401)],
   [/429: turn off the rate limit/, always(429)],
   [
     /302, to \/login: is this the address/,
     always(302, { location: "/login" }),
   ],
   [
-    /200, with a page of HTML: is that the service/,
+    /200, an HTML page: is this the address/,
     always(200, { "content-type": "text/html" }),
   ],
   [
@@ -448,7 +449,7 @@ const STRANGERS: readonly (readonly [
     /^The service refuses the pet .*--category ID. It says: %1B\[31m KEY$/,
     creates("\u001b[31m secret", 400),
   ],
-  [/^POST \/pets with the pet .* is answered 500/, creates("[]", 500)],
+  [/^POST \/pets with the pet .* is answered with 500/, creates("[]", 500)],
   [
     /^self.signed certificate.*NODE_EXTRA_CA_CERTS/,
     async () => {

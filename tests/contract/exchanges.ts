@@ -102,7 +102,7 @@ const withKey = (...all: readonly (string | undefined)[]) =>
 // deno-fmt-ignore -- a table
 export const EXCHANGES: Readonly<Record<string, Exchanges>> = {
   // ---- Requests and routing ----
-  "a path that is not described is 404 for any method, key or none": {
+  "a path that is not described is 404 for any method, with or without a key": {
     "404 Cannot find this path: /v1/openapi.json describes those of the service":
       ["GET", "DELETE", "OPTIONS"].flatMap((method) =>
         [{}, { authorization: undefined }].map((headers) => ({ line: `${method} /store/orders`, headers }))
@@ -196,7 +196,7 @@ export const EXCHANGES: Readonly<Record<string, Exchanges>> = {
     [NO_OBJECT]: [{ body: "7" }, { body: "[]" }, { body: "null" }],
   },
 
-  "createPet takes JSON in UTF-8, however Content-Type says so, and nothing else": {
+  "createPet accepts JSON in UTF-8, however Content-Type spells it, and nothing else": {
     "201": [
       ...types(undefined, "Application/JSON", " application/json ", "application/json;charset=utf-8"),
       ...types('application/json ; charset="UTF-8"', "application/json; profile=x; Charset=UTF-8"),
@@ -209,7 +209,7 @@ export const EXCHANGES: Readonly<Record<string, Exchanges>> = {
     ],
   },
 
-  "createPet takes a body without a Content-Encoding": {
+  "createPet accepts only a body without a Content-Encoding": {
     "201": withField("content-encoding", "Identity"),
     "415 Cannot read the body: it must be sent without a Content-Encoding":
       withField("content-encoding", "gzip", "identity, gzip", "identity, identity"),
@@ -222,12 +222,12 @@ export const EXCHANGES: Readonly<Record<string, Exchanges>> = {
     ],
   },
 
-  "of members with the same name the last one counts": {
+  "if members have the same name, the last one counts": {
     "201": [made((pet) => pet.replace("{", '{"name":7,"categoryId":"x",'))],
     "400 Cannot create pet: name must be a string": [made((pet) => pet.replace("}", ',"n\\u0061me":7}'))],
   },
 
-  "createPet refuses what JSON does not know, which parsers may take": {
+  "createPet refuses what is not JSON, even if lenient parsers accept it": {
     "400 Cannot read the body: it is not valid JSON": [
       made((pet) => pet.replace("}", ",}")),
       made((pet) => pet.replace("{", "{,")),
@@ -245,7 +245,7 @@ export const EXCHANGES: Readonly<Record<string, Exchanges>> = {
       [withBytes("\xff"), withBytes("\xc0\xaf"), withBytes("\xed\xa0\x80")],
   },
 
-  "createPet takes a body of 64 KiB, whole or in pieces, and not a byte more": {
+  "createPet accepts a body of 64 KiB, whole or in pieces, and not a byte more": {
     "201": [
       made((pet) => pet.padEnd(65_536)),
       { ...made((pet) => pet.padEnd(65_536)), isInPieces: true },

@@ -169,7 +169,7 @@ function createOf(
   return [`a create with ${what} is ${outcome}`, check];
 }
 
-const NO_ANSWER = "by closing the connection";
+const NO_ANSWER = "a closed connection";
 
 /** Asserts that a message is answered with one of the statuses. `told` is what came. */
 function assertOneOf(
@@ -178,7 +178,7 @@ function assertOneOf(
   told: string,
 ): void {
   const allowed = statuses.map((one) => one || NO_ANSWER).sort().join(" or ");
-  const words = `it is answered ${told}, and should be answered ${allowed}`;
+  const words = `the answer is ${told}, and should be ${allowed}`;
   assert.ok(statuses.includes(status), words);
 }
 

@@ -73,7 +73,7 @@ export const HTTP_CLAUSES: Clauses = {
     }
   },
 
-  async "another method on a known path is 405 with Allow, and OPTIONS 204, key or none"(
+  async "another method on a known path is 405 with Allow, and OPTIONS 204, with or without a key"(
     client,
   ) {
     const { id } = await client.addPet();
@@ -95,7 +95,7 @@ export const HTTP_CLAUSES: Clauses = {
     }
   },
 
-  async "a page of another origin is told nothing: no response has a field of CORS"(
+  async "pages of other origins learn nothing: no response has a CORS header field"(
     client,
   ) {
     const origin = { origin: "https://app.example.com" };
@@ -110,7 +110,7 @@ export const HTTP_CLAUSES: Clauses = {
         told.length === 0,
         `the answer has ${
           told.join(", ")
-        }, and should have no field of CORS: allow no other origin`,
+        }, and should have no CORS header field: allow no other origin`,
       );
     }
   },
@@ -158,7 +158,7 @@ export const HTTP_CLAUSES: Clauses = {
   },
 
   // ---- Listing ----
-  async "listPets answers ascending by id, in order of creation; ids are positive"(
+  async "listPets returns animals ascending by id, in order of creation; ids are positive"(
     client,
   ) {
     const name = newName();
@@ -177,7 +177,7 @@ export const HTTP_CLAUSES: Clauses = {
     assert.equal(await shown("?limit=2"), `${page.slice(0, 2)}`);
   },
 
-  async "listPets answers the animals above after"(client) {
+  async "listPets returns the animals whose ids are above after"(client) {
     const [a, b, c] = await addThree(client);
     const all = await client.listIds();
     const above: readonly (readonly [bigint, readonly bigint[]])[] = [
@@ -241,7 +241,7 @@ export const HTTP_CLAUSES: Clauses = {
       assertRefused(answer, 401);
       // A few letters may occur by chance.
       const isShown = token.length > 3 && answer.text.includes(token);
-      assert.ok(!isShown, "the answer has what was sent");
+      assert.ok(!isShown, "the answer contains the key that was sent");
     }
   },
 

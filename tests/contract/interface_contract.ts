@@ -173,7 +173,7 @@ const KEYS: Checks = {
     await assertUnauthorized(client, wrong);
   },
 
-  async "a key in the query or the body opens nothing"(client) {
+  async "a key in the query or the body is not accepted"(client) {
     const { id } = await client.addPet();
     const none = { authorization: undefined };
     const names = [
@@ -229,7 +229,7 @@ const CREATED: Checks = {
     assert.deepEqual(pet, { name, ...first }, "an animal was replaced");
   },
 
-  async "createPet gives animals that are added at once an id and an answer each"(
+  async "createPet gives each of several animals added at once its own id and answer"(
     client,
   ) {
     const adding = Array.from(
@@ -263,7 +263,7 @@ const CREATED: Checks = {
 };
 
 const GOT: Checks = {
-  async "getPet answers the animal with this id, and no other"(client) {
+  async "getPet returns the animal with this id, and no other"(client) {
     const pet = await client.addPet();
     for (const added of [pet, await client.addPet({ status: "sold" })]) {
       assert.deepEqual(await client.getPet(added.id), added);
@@ -344,7 +344,7 @@ const REFUSALS: Checks = {
 };
 
 const LISTED: Checks = {
-  async "listPets answers an empty array if no animal has the status"(client) {
+  async "listPets returns an empty array if no animal has the status"(client) {
     let isSeen = false;
     for (const query of ["", ...STATUSES.map((one) => `?status=${one}`)]) {
       const answer = await client.get(`/pets${query}`);
@@ -357,7 +357,7 @@ const LISTED: Checks = {
     if (!isSeen) throw new Unchecked("the store has animals of each status");
   },
 
-  async "listPets answers an array of animals"(client) {
+  async "listPets returns an array of animals"(client) {
     const pets = [
       await client.addPet({ status: "sold" }),
       await client.addPet(),
@@ -401,7 +401,7 @@ const FILTERED: Checks = {
 };
 
 const LIMITED: Checks = {
-  async "listPets answers 20 animals if no limit is sent"(client) {
+  async "listPets returns 20 animals if no limit is sent"(client) {
     for (const status of STATUSES.slice(1)) {
       await client.addPets(21, { status });
     }
@@ -410,7 +410,7 @@ const LIMITED: Checks = {
     }
   },
 
-  async "listPets takes a limit from 1 to 100"(client) {
+  async "listPets accepts a limit from 1 to 100"(client) {
     await client.addPets(101, { status: "available" });
     for (const limit of [1, 2, 19, 21, 50, 51, 99, 100]) {
       await assertLimit(client, `?limit=${limit}`, limit);
@@ -441,7 +441,7 @@ const LIMITED: Checks = {
     }
   },
 
-  async "listPets answers 100 animals at most"(client) {
+  async "listPets returns at most 100 animals"(client) {
     await client.addPets(101, { status: "available" });
     const status = "status=available";
     for (const query of ["limit=101", "limit=1000", `limit=1000&${status}`]) {
@@ -469,7 +469,7 @@ const JSON_READ: Checks = {
     }
   },
 
-  async "createPet reads JSON with blanks, in any order, and with a charset"(
+  async "createPet reads JSON with whitespace, members in any order, and a charset"(
     client,
   ) {
     const { categoryId } = client;
@@ -514,7 +514,7 @@ const JSON_READ: Checks = {
 };
 
 const FAILURES: Checks = {
-  async "no create is answered 5xx, but 503 with Retry-After"(client) {
+  async "no create is answered with 5xx, except 503 with Retry-After"(client) {
     const names = [
       ...['""', '"\\u0000"', '"\\ud83d"', '"\\udc15\\ud83d"'],
       ...[300, 2000, 4096].map((length) => `"${"x".repeat(length)}"`),
@@ -534,7 +534,7 @@ const FAILURES: Checks = {
     }
   },
 
-  async "every error has an Error body, also to an odd query or id"(client) {
+  async "every error has an Error body, even for an odd query or id"(client) {
     const { id } = await client.addPet();
     const beyond = 2n ** 64n + id;
     const odd =

@@ -48,7 +48,7 @@ export const RAW_HTTP_CLAUSES: Clauses = {
     assert.deepEqual(petIn(answer, 200), pet);
   },
 
-  async "an odd target is refused, never a failure and never another path"(
+  async "an odd target is refused, and is neither a 5xx nor taken for another path"(
     client,
   ) {
     const path = pets(client);
@@ -64,7 +64,7 @@ export const RAW_HTTP_CLAUSES: Clauses = {
     }
   },
 
-  async "dot segments stay what they are, however they are spelled"(client) {
+  async "dot segments are not resolved, however they are spelled"(client) {
     const path = pets(client);
     const get = (target: string) => one(client, head(client, `GET ${target}`));
     // Bun resolves them before the service sees them (RFC 3986 §5.2.4).
@@ -80,7 +80,7 @@ export const RAW_HTTP_CLAUSES: Clauses = {
   },
 
   // ---- Methods ----
-  async "TRACE and unknown methods are 405 with Allow"(client) {
+  async "TRACE, PROPFIND and PUT are 405 with Allow"(client) {
     for (const method of ["TRACE", "PROPFIND", "PUT"]) {
       const sent = head(client, `${method} ${pets(client)}`);
       const answer = await one(client, sent);
@@ -103,7 +103,7 @@ export const RAW_HTTP_CLAUSES: Clauses = {
     }
   },
 
-  async "two Authorization fields let nobody in"(client) {
+  async "a request with two Authorization fields is refused"(client) {
     for (const [a, b] of [[client.key, "x"], ["x", client.key]] as const) {
       const wrong = { base: client.base, key: a };
       const sent = head(wrong, `GET ${pets(client)}`, keyOf({ key: b }));
@@ -112,7 +112,7 @@ export const RAW_HTTP_CLAUSES: Clauses = {
     }
   },
 
-  async "a key with other bytes than visible ASCII is 401"(client) {
+  async "a key with bytes other than visible ASCII is 401"(client) {
     for (const key of [`${client.key}\u00e9`, `${client.key}\tx`]) {
       const sent = head({ base: client.base, key }, `GET ${pets(client)}`);
       await refused(client, sent, 401);
@@ -148,8 +148,7 @@ export const RAW_HTTP_CLAUSES: Clauses = {
       for (const answer of all) client.service.seen?.(answer);
       // Deno and Bun refuse it (RFC 9112 §6.1).
       const [first] = raw.split("\r\n");
-      const words =
-        `it is answered ${first}, and should be answered 201 or 400`;
+      const words = `the answer is ${first}, and should be 201 or 400`;
       assert.match(raw, /^HTTP\/1\.[01] (?:201|400) /, words);
       assert.ok(
         all.length === 1,
@@ -160,7 +159,7 @@ export const RAW_HTTP_CLAUSES: Clauses = {
     }
   },
 
-  "a body that stops coming is 408": {
+  "a body that stops arriving is 408": {
     async check(client) {
       const name = newName();
       const body = client.petJson({ name });
@@ -177,7 +176,7 @@ export const RAW_HTTP_CLAUSES: Clauses = {
     outside: "how long a body may take is an option of the service",
   },
 
-  async "a body above the cap is 413 before all of it is sent, with Expect or without"(
+  async "a body above the limit is 413 before all of it is sent, with or without Expect"(
     client,
   ) {
     const half = " ".repeat(32_769);
@@ -241,7 +240,7 @@ export const RAW_HTTP_CLAUSES: Clauses = {
       const { raw } = await exchange(client, [bytes], { end: true });
       const [first] = raw.split("\r\n");
       const words =
-        `it is answered ${first}, and should be refused without 500`;
+        `the answer is ${first}, and should be a refusal other than 500`;
       assert.match(raw, /^$|^HTTP\/1\.[01] (?:4|5(?!00))/, words);
       const shown = "the answer shows where the service failed";
       assert.doesNotMatch(raw, /\.[jt]s:\d|node:|at \//, shown);

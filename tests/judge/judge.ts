@@ -80,12 +80,12 @@ const MOST_SILENT = 3;
 /** The longest reason, in characters: a service may answer a book. */
 const MAX_REASON = 5000;
 
-const EMPTY = "listPets answers an empty array if no animal has the status";
+const EMPTY = "listPets returns an empty array if no animal has the status";
 /** The clauses that check the steps on which others build. */
 const STEPS: Readonly<Record<Step, string>> = {
   createPet: "createPet answers 201 with the animal and a new id",
-  getPet: "getPet answers the animal with this id, and no other",
-  listPets: "listPets answers an array of animals",
+  getPet: "getPet returns the animal with this id, and no other",
+  listPets: "listPets returns an array of animals",
   location: "createPet answers 201 with the address of the animal",
 };
 
@@ -181,12 +181,12 @@ export async function judge(
   const failing = verdicts.filter(isNewFailure);
   const checked = verdicts.filter(({ outcome }) => outcome !== "unchecked");
   const before = checked[checked.findIndex(isEnd) - 1];
-  const mend =
+  const toFix =
     failing.find((verdict) => verdict === before && isBlamed(verdict)) ??
       failing.find(isEnd) ??
       failing.find(({ because }) => because === undefined) ?? failing[0];
   // If the first check fails, nothing else is checked, and its reason is what to fix.
-  const fixFirst = (first.reason ?? mend?.sentence) || null;
+  const fixFirst = (first.reason ?? toFix?.sentence) || null;
   const { base: address } = service;
   // A create that is repeated with its Idempotency-Key adds nothing.
   const petsAdded = new Set(added.map(({ id }) => id)).size + odd;

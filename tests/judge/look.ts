@@ -17,21 +17,21 @@ export async function look(client: PetsClient): Promise<void> {
   if (status === 404) throw new Error(await explainNotFound(client));
   if (status === 400 && list.status === 400) {
     throw new Error(
-      `GET and POST /pets are answered 400: does a gateway change the requests, for example Host? The service says: ${
+      `GET and POST /pets are answered with 400: does a gateway change the requests, for example Host? The service says: ${
         text.slice(0, 1000)
       }`,
     );
   }
   if (status === 400 || status === 422) {
     throw new Error(
-      `The service refuses the pet ${body} with ${status}: if it has other categories, give one by --category ID. It says: ${
+      `The service refuses the pet ${body} with ${status}: if it has other categories, name one with --category ID. It says: ${
         text.slice(0, 1000)
       }`,
     );
   }
   if (status < 200 || status > 299) {
     throw new Error(
-      `POST /pets with the pet ${body} is answered ${status}: nothing can be judged before that is 201`,
+      `POST /pets with the pet ${body} is answered with ${status}: nothing can be checked until that is 201`,
     );
   }
   const [, id = "1"] = /"id"\s*:\s*"?([\w-]+)/.exec(text) ?? [];
@@ -40,10 +40,10 @@ export async function look(client: PetsClient): Promise<void> {
 
 /** Rejects answers that no pet store that knows the key would send. */
 function assertLikely(request: string, { status, headers }: Answer): void {
-  const told = `${request} is answered ${status}`;
+  const told = `${request} is answered with ${status}`;
   const type = headers.get("content-type") ?? "";
   if (status === 401 || status === 403) {
-    throw new Error(`${told}: is the key one of the service?`);
+    throw new Error(`${told}: is this a key of the service?`);
   }
   if (status === 429) {
     throw new Error(`${told}: turn off the rate limit`);
@@ -55,7 +55,9 @@ function assertLikely(request: string, { status, headers }: Answer): void {
     );
   }
   if (/^text\/html/i.test(type) && status < 300) {
-    throw new Error(`${told}, with a page of HTML: is that the service?`);
+    throw new Error(
+      `${told}, an HTML page: is this the address of the service?`,
+    );
   }
 }
 
@@ -67,8 +69,8 @@ async function explainNotFound(client: PetsClient): Promise<string> {
   // Not by the client, whose last requests are shown: they went to the address that was given.
   const { status } = await ask({ fetch, base, key }, "GET", other);
   return status === 404
-    ? "GET and POST /pets are answered 404: is the address right?"
-    : `There is nothing at ${base}/pets, but something at ${other}: give that address`;
+    ? "GET and POST /pets are answered with 404: is the address right?"
+    : `GET ${base}/pets is 404, but ${other} exists: use that address`;
 }
 
 /** The reason if a server refuses connections. */

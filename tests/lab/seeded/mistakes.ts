@@ -268,7 +268,7 @@ const MADE: Readonly<Record<string, Changes>> = {
     "Basic will do": ({ key }) => key === `Basic ${btoa(`${KEY}:`)}`,
     "Bearer needs no key": ({ key }) => key === "Bearer",
   }),
-  "a key in the query or the body opens nothing": {
+  "a key in the query or the body is not accepted": {
     ...eachWord(
       "access_token api_key key token",
       (name) => `${name} may be the key`,
@@ -303,20 +303,21 @@ const MADE: Readonly<Record<string, Changes>> = {
       a.name !== b.name && a.name.toLowerCase() === b.name?.toLowerCase()
     ),
   },
-  "createPet gives animals that are added at once an id and an answer each": {
-    "ids are taken before a pause": { pauses: () => [1, 0] },
-    "answers at once are swapped": {
-      pauses: () => [0, 2],
-      created: mirrored(),
+  "createPet gives each of several animals added at once its own id and answer":
+    {
+      "ids are taken before a pause": { pauses: () => [1, 0] },
+      "answers at once are swapped": {
+        pauses: () => [0, 2],
+        created: mirrored(),
+      },
     },
-  },
   "createPet assigns the id itself, whatever the body says": {
     "the id of the body is taken": {
       id: (id, { sent }) => typeof sent.id === "bigint" ? sent.id : id,
     },
     "the id of the body replaces": replaces((a, b) => a.id === b.id),
   },
-  "getPet answers the animal with this id, and no other": {
+  "getPet returns the animal with this id, and no other": {
     "ids are looked up as doubles": {
       ...sameId((a, b) => round(a) === round(b)),
       id: (id) => 2n ** 60n + id,
@@ -472,7 +473,7 @@ const MADE: Readonly<Record<string, Changes>> = {
     },
     ...spoiled(400),
   },
-  "listPets answers an empty array if no animal has the status": toldAs(
+  "listPets returns an empty array if no animal has the status": toldAs(
     ({ body }) => Array.isArray(body) && body.length === 0,
     {
       "an empty list is null": () => ({ body: null }),
@@ -481,7 +482,7 @@ const MADE: Readonly<Record<string, Changes>> = {
       "an empty list is 204": () => ({ status: 204 }),
     },
   ),
-  "listPets answers an array of animals": {
+  "listPets returns an array of animals": {
     ...toldAs(({ body }) => Array.isArray(body), {
       "the listing is in an object": ({ body }) => ({ body: { items: body } }),
       "the listing is text": () => ({ type: "text/plain" }),
@@ -538,7 +539,7 @@ const MADE: Readonly<Record<string, Changes>> = {
       body.replace(/\\u00(?=e9)/i, "\\\\u00")
     ),
   },
-  "createPet reads JSON with blanks, in any order, and with a charset": {
+  "createPet reads JSON with whitespace, members in any order, and a charset": {
     "a charset is 415": refusing(415)(({ headers }) =>
       /charset/.test(headers.get("content-type") ?? "")
     ),
@@ -555,17 +556,20 @@ const MADE: Readonly<Record<string, Changes>> = {
         pieces.map((piece) => new TextDecoder().decode(piece)).join(""),
     },
   },
-  "no create is answered 5xx, but 503 with Retry-After": each(failing(500), {
-    "NUL is 500": /\\u0000"/,
-    "a lone surrogate is 500": /"\\ud83d"/,
-    "an empty name is 500": /""/,
-    "deep nesting is 500": /\[{99}/,
-    "5,000 digits are 500": /\d{5000}/,
-    "names of 2,000 characters are 500": /"x{2000}"/,
-    "bodies of 4 KiB are 500": /.{4096}/s,
-    "bytes that are not UTF-8 are 500": /\ufffd"$/,
-  }),
-  "every error has an Error body, also to an odd query or id": each(
+  "no create is answered with 5xx, except 503 with Retry-After": each(
+    failing(500),
+    {
+      "NUL is 500": /\\u0000"/,
+      "a lone surrogate is 500": /"\\ud83d"/,
+      "an empty name is 500": /""/,
+      "deep nesting is 500": /\[{99}/,
+      "5,000 digits are 500": /\d{5000}/,
+      "names of 2,000 characters are 500": /"x{2000}"/,
+      "bodies of 4 KiB are 500": /.{4096}/s,
+      "bytes that are not UTF-8 are 500": /\ufffd"$/,
+    },
+  ),
+  "every error has an Error body, even for an odd query or id": each(
     answersText,
     {
       "an odd limit is text": ({ query }) => query.get("limit") === "x",
@@ -578,14 +582,14 @@ const MADE: Readonly<Record<string, Changes>> = {
         headers.get("accept") === "text/html",
     },
   ),
-  "listPets answers 20 animals if no limit is sent": {
+  "listPets returns 20 animals if no limit is sent": {
     "the default is 10": limits((limit, sent) => sent === 0 ? 10 : limit),
     "the default is 100": limits((limit, sent) => sent === 0 ? 100 : limit),
     "the default is ignored with a status": limits((limit, sent, hasStatus) =>
       sent === 0 && hasStatus ? 100 : limit
     ),
   },
-  "listPets takes a limit from 1 to 100": {
+  "listPets accepts a limit from 1 to 100": {
     "limit ends at 50": limits((limit) => Math.min(limit, 50)),
     "limit ends at 99": limits((limit) => Math.min(limit, 99)),
     "limit ends at 50 with a status": limits((limit, _sent, hasStatus) =>
@@ -611,7 +615,7 @@ const MADE: Readonly<Record<string, Changes>> = {
         linkTo(new URL("?limit=30", address), start + limit),
     },
   },
-  "listPets answers 100 animals at most": {
+  "listPets returns at most 100 animals": {
     "limit has no end": limits((limit, sent) => sent > 100 ? sent : limit),
     "limit has no end with a status": limits((limit, sent, hasStatus) =>
       sent > 100 && hasStatus ? sent : limit
