@@ -19,7 +19,7 @@ import { MAX_TIME } from "../../core/options.ts";
 export interface FaultAnswer {
   /** 200 to 599. If it is omitted, the true answer is sent, with `headers` changed. */
   readonly status?: number;
-  /** Header fields. `null` removes a field that would otherwise be there. */
+  /** Header fields. `null` removes a field that would otherwise be there, except for `Date`. */
   readonly headers?: Readonly<Record<string, string | null>>;
   /**
    * The exact body, without the contract's header fields. If it is omitted, an error of the
@@ -96,6 +96,7 @@ export const ERROR_CODES: ReadonlyMap<number, ErrorCode> = new Map(
     .map((code) => [ERROR_STATUS[code], code]),
 );
 
+const { toString } = Object.prototype;
 const text = v.string("must be a string");
 
 function integer(least: number, most: number = Number.MAX_SAFE_INTEGER) {
@@ -119,7 +120,11 @@ function members<Entries extends v.ObjectEntries>(entries: Entries) {
 }
 
 const fieldsSchema = v.pipe(
-  v.custom((fields) => !Array.isArray(fields), "must be a JSON object"),
+  // Not an array, and not a Headers, whose fields are not its members.
+  v.custom(
+    (fields) => toString.call(fields) === "[object Object]",
+    "must be a JSON object",
+  ),
   v.record(
     v.pipe(
       text,
@@ -129,13 +134,26 @@ const fieldsSchema = v.pipe(
     v.nullable(v.pipe(text, v.check(isFieldValue, "cannot be sent"))),
     "must be a JSON object",
   ),
+  v.check(
+    (fields) =>
+      !Object.entries(fields).some(([name, value]) =>
+        value === null && name.toLowerCase() === "date"
+      ),
+    "cannot remove Date: the server sends one",
+  ),
 );
 
 const answerSchema = v.pipe(
   members({
     status: integer(200, 599),
     headers: fieldsSchema,
-    body: text,
+    body: v.pipe(
+      text,
+      v.check(
+        (body) => body.isWellFormed(),
+        "must be well-formed Unicode, without lone surrogates",
+      ),
+    ),
   }),
   v.check(
     ({ status, headers, body }) =>

@@ -82,16 +82,19 @@ const ANSWERS: readonly Row[] = [
   [{ status: 204, body: "" }, /answer cannot have a body, .* 204, 205 or 304$/],
   [{ status: 304, body: "x" }, /answer cannot have a body, because its status/],
   [{ status: 503, body: {} }, /answer.body must be a string$/],
+  [{ status: 502, body: "\ud800" }, /answer.body must be well-formed Unicode/],
 ];
 
 const FIELDS: readonly Row[] = [
   [[], /answer.headers must be a JSON object$/],
   [7, /answer.headers must be a JSON object$/],
+  [new Headers({ a: "b" }), /answer.headers must be a JSON object$/],
   [{ "a b": "" }, /answer.headers.a b is not the name of a header field$/],
   [{ "Content-Length": "1" }, /headers.Content-Length is set by the server$/],
   [{ "transfer-encoding": "chunked" }, /is set by the server$/],
   [{ a: "b\nc: d" }, /answer.headers.a cannot be sent$/],
   [{ a: 1 }, /answer.headers.a must be a string/],
+  [{ Date: null }, /answer.headers cannot remove Date: the server sends one$/],
 ];
 
 const WRONG: readonly Row[] = [
