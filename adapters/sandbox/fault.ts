@@ -248,9 +248,7 @@ export function madeAnswer(
   if (status === undefined) return undefined;
   const code = ERROR_CODES.get(status);
   if (body !== undefined || code === undefined) {
-    // Bytes, because a Response would add a Content-Type to text.
-    const bytes = body === undefined ? null : new TextEncoder().encode(body);
-    return { status, headers: {}, body: bytes };
+    return { status, headers: {}, body: body ?? null };
   }
   const message = `The sandbox was told to answer ${status}: ${
     work ? "the request was carried out first" : "nothing was changed"

@@ -183,7 +183,10 @@ export function createStore(options: SandboxOptions) {
   };
 }
 
-/** Sets the header fields that a tester gave, and removes those that are `null`. */
+/**
+ * Sets the header fields that a tester gave, and removes those that are `null`. The body becomes
+ * bytes: to text a Response would add a Content-Type, and Node would send the header in UTF-8 too.
+ */
 function replaceFields(
   answer: Answer,
   changes: FaultAnswer["headers"] = {},
@@ -193,7 +196,10 @@ function replaceFields(
     if (value === null) fields.delete(name.toLowerCase());
     else fields.set(name.toLowerCase(), value);
   }
-  return { ...answer, headers: Object.fromEntries(fields) };
+  const body = typeof answer.body === "string"
+    ? new TextEncoder().encode(answer.body)
+    : answer.body;
+  return { ...answer, body, headers: Object.fromEntries(fields) };
 }
 
 /** Reads `Prefer: code=503, delay=2000` (RFC 7240) as a fault that says which part is applied. */

@@ -55,6 +55,17 @@ for (const cut of [40, 0]) {
   });
 }
 
+it("a header field of a fault is sent as Latin-1, whoever sends the body", async ({ tell, send }) => {
+  const headers = { "x-name": "Zo\u00eb" };
+  const [own, changed] = [{ status: 200, body: "\u00eb", headers }, {
+    headers,
+  }];
+  await tell("POST", "/faults", [{ answer: own }, { answer: changed }]);
+  for (const _ of [own, changed]) {
+    assert.match(await send("GET /v1/pets?limit=1"), /^x-name: Zo\xeb\r$/im);
+  }
+});
+
 it("a large body that is cut comes up to there", async ({ tell, send }) => {
   const pets = Array(100).fill({ name: "x".repeat(255), categoryId: 1 });
   await tell("PUT", "/pets", pets);
