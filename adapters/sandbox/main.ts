@@ -1,11 +1,12 @@
 /** The command `sandbox`: a pet store to test clients, gateways and lessons against. */
 
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import process from "node:process";
 import { checkRuntime, parseWithInt64 } from "../../core/json.ts";
 import {
   APART,
   parseArguments,
+  readUtf8,
   reportAndExit,
   UsageError,
 } from "../standalone/command_line.ts";
@@ -68,6 +69,7 @@ export async function runSandbox(args: readonly string[]): Promise<void> {
 
   const exit = () => process.exit(0);
   process.stdout.on("error", reportAndExit);
+  process.stderr.on("error", () => {}); // its reader may be gone
   process.on("SIGTERM", exit).on("SIGINT", exit);
   const { url, control } = await store.serve({ port, hostname, names });
   if (values["with-stdin"]) {
@@ -93,13 +95,14 @@ ${warning}
 function readPets(text: string): unknown {
   if (/^\d+$/.test(text)) return Number(text);
   const file = statSync(text, { throwIfNoEntry: false });
-  if (!file?.isFile()) throw new Error("there is no such file");
+  if (file === undefined) throw new Error("there is no such file");
+  if (!file.isFile()) throw new Error("it is not a regular file");
   if (file.size > MAX_BYTES) {
     throw new Error(`it has more than ${MAX_BYTES} bytes`);
   }
-  const pets = parseWithInt64(readFileSync(text, "utf8"), "categoryId", "id");
-  if (pets === undefined) throw new Error("it cannot be read as JSON");
-  return pets;
+  const json = readUtf8(text);
+  // If it is not JSON, JSON.parse says where.
+  return parseWithInt64(json, "categoryId", "id") ?? JSON.parse(json);
 }
 
 if (import.meta.main) runSandbox(process.argv.slice(2)).catch(reportAndExit);

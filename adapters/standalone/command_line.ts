@@ -1,5 +1,6 @@
 /** Shared by all commands: reads their arguments, and reports errors. */
 
+import { readFileSync } from "node:fs";
 import { parse } from "node:path";
 import process from "node:process";
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
@@ -50,6 +51,20 @@ export function reportAndExit(cause: unknown): never {
   const message = missingPackage(cause) ?? explain(cause);
   process.stderr.write(printable(`${message}\n`));
   process.exit(cause instanceof UsageError ? 2 : 1);
+}
+
+/**
+ * Reads a file of text. A byte order mark, which Windows editors write, is skipped.
+ *
+ * @throws {Error} if it cannot be read, or is not UTF-8.
+ */
+export function readUtf8(path: string): string {
+  const bytes = readFileSync(path);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new Error("it is not UTF-8 (Windows PowerShell's > writes UTF-16)");
+  }
 }
 
 /** Replaces characters that a terminal would act on, except for line ends. */

@@ -1,6 +1,5 @@
 /** The configuration of the standalone server: environment variables, checked at startup. */
 
-import { readFileSync } from "node:fs";
 import { parseBaseUrl } from "../../core/http/base_url.ts";
 import { corsLayer } from "../../core/http/cors.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
@@ -8,6 +7,7 @@ import {
   parsePostgresUrl,
   type PostgresAddress,
 } from "../storage/postgres/address.ts";
+import { readUtf8 } from "./command_line.ts";
 import type { RateLimit } from "./rate_limit.ts";
 
 /** A database that outlives the program. */
@@ -67,7 +67,7 @@ export function readConfig(
     const value = read(name, parse);
     return read(`${name}_FILE`, (path) => {
       if (value !== undefined) throw new Error(`${name} is also set`);
-      const text = readFileSync(path, "utf8").replace(/\r?\n$/, "");
+      const text = readUtf8(path).replace(/\r?\n$/, "");
       if (text === "") throw new Error("the file is empty");
       return parse(text);
     }) ?? value;

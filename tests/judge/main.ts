@@ -1,10 +1,10 @@
 /** The command `judge`: checks any pet store against the contract, clause by clause. */
 
-import { readFileSync } from "node:fs";
 import process from "node:process";
 import {
   APART,
   parseArguments,
+  readUtf8,
   reportAndExit,
   UsageError,
 } from "../../adapters/standalone/command_line.ts";
@@ -140,10 +140,10 @@ export async function runJudge(args: readonly string[]): Promise<void> {
 function readBaseline(file: string): ReadonlySet<string> {
   let text;
   try {
-    text = readFileSync(file, "utf8");
+    text = readUtf8(file);
   } catch (cause) {
     throw new UsageError(
-      `Cannot read the baseline: ${(cause as Error).message}`,
+      `Cannot read the baseline ${file}: ${(cause as Error).message}`,
     );
   }
   const lines = text.matchAll(/^fails: (.*?)\r?$/gm);

@@ -78,6 +78,17 @@ it("--with-stdin ends it when standard input is closed; without it, it goes on",
   assert.equal(await ended, 0);
 });
 
+it("it goes on if nobody reads standard error", async (_start, runtime) => {
+  const through = ["sh", "-c", '{ "$@" 2>&1 >&3 | :; } 3>&1', "sh"];
+  const { drive, program } = await startSandbox(
+    "--with-stdin",
+    runtime,
+    through,
+  );
+  assert.equal((await drive("GET")).status, 200);
+  assert.equal(await program.endInput(), 0);
+});
+
 it("options choose key, pets, names and the most pets", async (start) => {
   const { url, control, key, drive, send } = await start(
     "--key k --pets 1 --max-pets 2 --name localhost --name store --host 127.0.0.1",
@@ -125,7 +136,7 @@ const WRONG = [
   ["--max-pets -1", /^Option '--max-pets' has no value; write '--max-pets=-X'/],
   ["--pets 4 --max-pets 3", /^Cannot read --pets 4: .* at most 3$/],
   ["--pets none.json", /^Cannot read --pets none\.json: there is no such /],
-  ["--pets .", /: there is no such file$/],
+  ["--pets .", /: it is not a regular file$/],
   ["--host *", /^Cannot read --host: /],
   ["--name http://a", /^Cannot read --name: .* a port, not "http:\/\/a"$/],
   ["--key a\u00e9", /^Cannot read --key: /],
@@ -140,17 +151,26 @@ for (const [args, message] of WRONG) {
   });
 }
 
-/** Texts of files that have no pets, and what is said about them. */
+test("--pets reads a file with a byte order mark, as Windows writes it", async (t) => {
+  const file = join(newFolder(t), "pets.json");
+  writeFileSync(file, '\ufeff[{"name":"Ivy","categoryId":1}]\r\n');
+  const { send } = await starting(t)(`--pets ${file}`);
+  assert.match(await send("GET /v1/pets"), /\{"id":1,"name":"Ivy",/);
+});
+
+/** Texts of files that have no pets, one character for each byte, and what is said about them. */
 const NO_PETS = {
-  "[": /: it cannot be read as JSON$/,
+  "[\n7,,8]": /^Cannot read --pets [^:]*: [^]*JSON/,
   '[{"name":"A","categoryId":1},{"name":7,"categoryId":1}]':
     /^Cannot read --pets [^:]*: pet 2: name must be a string$/,
+  '[{"name":"Zo\xeb","categoryId":1}]':
+    /^Cannot read --pets [^:]*: it is not UTF-8 /,
   [" ".repeat(16 * 1024 * 1024 + 1)]: /: it has more than 16777216 bytes$/,
 };
 for (const [text, message] of Object.entries(NO_PETS)) {
-  test(`--pets refuses a file with ${text.slice(0, 60)}`, async (t) => {
+  test(`--pets refuses a file with ${JSON.stringify(text.slice(0, 60))}`, async (t) => {
     const file = join(newFolder(t), "pets.json");
-    writeFileSync(file, text);
+    writeFileSync(file, text, "latin1");
     const error = { name: "UsageError", message };
     await assert.rejects(runSandbox(["--pets", file]), error);
   });

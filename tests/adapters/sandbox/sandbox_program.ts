@@ -20,16 +20,25 @@ const MAIN = pathOf("adapters/sandbox/main.ts");
 /** A sandbox that listens. */
 export type RunningSandbox = Awaited<ReturnType<typeof startSandbox>>;
 
-/** Launches the program with the permissions of its task; `args` are words between spaces. */
-export function launchSandbox(args: string, runtime?: Runtime): Program {
+/**
+ * Launches the program with the permissions of its task; `args` are words between spaces. `through`
+ * is a command that runs it.
+ */
+export function launchSandbox(
+  args: string,
+  runtime?: Runtime,
+  through: readonly string[] = [],
+): Program {
   const flags = ["-q", "--no-prompt", "--allow-net", "--allow-read"];
   const command = [...commandLine(MAIN, flags, runtime), ...args.split(" ")];
-  return launch(command, { isInteractive: true });
+  return launch([...through, ...command], { isInteractive: true });
 }
 
-/** Starts the program, and waits until it listens. */
-export async function startSandbox(args: string, runtime?: Runtime) {
-  const program = launchSandbox(args, runtime);
+/** Starts the program as {@linkcode launchSandbox} does, and waits until it listens. */
+export async function startSandbox(
+  ...launched: Parameters<typeof launchSandbox>
+) {
+  const program = launchSandbox(...launched);
   const line = await program.nextLine();
   if (line === undefined) throw new Error(program.stderr());
   /** What the program says of itself. */

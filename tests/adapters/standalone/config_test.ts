@@ -73,7 +73,7 @@ test("readConfig reads secrets from files too, without one newline at the end", 
   const keys = ["one,two", "one,two\n", "one,two\r\n"];
   for (const text of keys) {
     const { database, fixedKeys, fixedKeysFrom } = readConfig({
-      DATABASE_URL_FILE: write("url", "memory:\n"),
+      DATABASE_URL_FILE: write("url", "\ufeffmemory:\n"), // as Windows editors write it
       PETSTORE_API_KEYS_FILE: write("keys", text),
     });
     assert.deepEqual(database, { kind: "memory" });
