@@ -5,7 +5,7 @@
 
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { type AddressInfo, createServer, type Server } from "node:net";
+import { createServer, type Server } from "node:net";
 import { delimiter, join } from "node:path";
 import process from "node:process";
 import test, { after, type TestContext } from "node:test";
@@ -89,8 +89,12 @@ export function launch(
   // Not child.kill(), after which Deno reports the signal instead of the exit code.
   function kill(signal: NodeJS.Signals): void {
     const { pid, exitCode, signalCode } = child;
-    if (pid !== undefined && exitCode === null && signalCode === null) {
+    if (pid === undefined || exitCode !== null || signalCode !== null) return;
+    try {
       process.kill(pid, signal);
+    } catch (error) {
+      // It has ended just now, and Deno tells that a little later.
+      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
     }
   }
   function exitInTime(): Promise<number | null> {
@@ -257,30 +261,45 @@ export function startStorage(
 
 // ---- Ports of 127.0.0.1 ----
 
-// Below the ports that Linux gives to clients (32768 and up): by the time a server returns, a
-// client may have its port, and a client that connects to a closed port of that range can even
-// reach itself.
-const LOWEST = 20_000;
-const HIGHEST = 32_000;
+// Below the ports that Linux gives to clients (32768 and up): by the time a server returns, or is
+// found to be gone, a client may have its port, and a client that connects to a closed port of that
+// range can even reach itself. Servers take ports of one range, so that they take none that is
+// free for a program to come.
+const TAKEN = [10_000, 20_000] as const;
+const FREE = [20_000, 32_000] as const;
 
 /** Makes a server listen on any port, and returns the port. */
-export async function portOf(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return (server.address() as AddressInfo).port;
-}
-
-/** A port on which nobody listens now, and that no client will get. */
-export async function freePort(): Promise<number> {
+export async function portOf(
+  server: Server,
+  [least, end]: readonly [number, number] = TAKEN,
+): Promise<number> {
   for (;;) {
-    const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));
-    if (await isFree(port)) return port;
+    const port = least + Math.floor(Math.random() * (end - least));
+    if (await listensAt(port, server)) return port;
   }
 }
 
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once("error", () => resolve(false));
-    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+/** Ports that {@linkcode freePort} has returned: some are not used at once. */
+const returned = new Set<number>();
+
+/** A port on which nobody listens now, and that no client will get. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  const port = await portOf(server, FREE);
+  await new Promise((resolve) => server.close(resolve));
+  if (returned.has(port)) return await freePort();
+  returned.add(port);
+  return port;
+}
+
+/** Makes a server listen at a port; `false` if that is taken. */
+function listensAt(port: number, server: Server): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: NodeJS.ErrnoException) =>
+      error.code === "EADDRINUSE" ? resolve(false) : reject(error);
+    server.once("error", fail).listen(port, "127.0.0.1", () => {
+      server.off("error", fail);
+      resolve(true);
+    });
   });
 }
