@@ -9,7 +9,7 @@ for (const topology of [...Object.values(TOPOLOGIES), PATRONI]) {
   const options = topology === PATRONI ? { faults: [AGENT_HUNG] } : {};
   test(
     `${name} keep every promise amid faults`,
-    { skip, timeout: 180_000 },
+    { skip, timeout: 300_000 },
     (t) => runHistory(t, topology, options),
   );
 }

@@ -86,6 +86,8 @@ export const PATRONI: Topology = {
     const place = await onPostgres(t, options, urls, { runtimes });
     const [a, ...others] = place.servers;
     assert.ok(a);
+    /** Those that find the leader themselves, and are not killed. */
+    const movers = others.slice(0, 2);
 
     /** Breaks the leader, waits for the next one, and repairs the former. */
     const failOver = (
@@ -100,6 +102,7 @@ export const PATRONI: Topology = {
     ): Fault =>
     async (recorder) => {
       const former = await cluster.leader();
+      const before = movers.map((server) => server.moves());
       await breakIt(former);
       await recorder.failover(async () => {
         await cluster.untilPromoted(former);
@@ -115,6 +118,11 @@ export const PATRONI: Topology = {
         const times = await Promise.all(recovered);
         console.log(`First pet after the promotion: ${times} ms`);
         await Promise.all([also, pause(MOVING)]);
+        await recorder.untilEachAdds();
+        // A pet may have been added by the old primary, too.
+        const haveMoved = () =>
+          movers.every((server, i) => server.moves() > (before[i] ?? 0));
+        if (isSplit) await until("each server has left it", haveMoved);
       }, isSplit);
       await recorder.more(20);
       await mend?.(former);
@@ -128,7 +136,8 @@ export const PATRONI: Topology = {
         [AGENT_HUNG]: failOver({
           async breakIt(leader) {
             await leader.pause("agent");
-            await pause(1000 * (TTL - 8));
+            // Its lock lasts longer, even if etcd was slow to renew it.
+            await pause(1000 * (TTL - 12));
           },
           mend: (former) => former.resume(),
           meanwhile: kill(a),
