@@ -22,7 +22,7 @@ import {
 import type { Answer, Wire } from "../../../contract/wire.ts";
 import { RUNTIME } from "../../../support/runtime.ts";
 import { listenOn } from "../../../support/server.ts";
-import { until } from "../../../support/time.ts";
+import { turns, until } from "../../../support/time.ts";
 import { openWire } from "../../../support/wire.ts";
 import { GET, ok, watch } from "../stage.ts";
 
@@ -33,9 +33,10 @@ export const testOnNode: typeof test.skip = isNode ? test : test.skip;
 
 after(async () => {
   if (!isNode) return;
-  await new Promise(setImmediate); // the last client may still be leaving
-  const left = process.getActiveResourcesInfo();
-  assert(!left.includes("Timeout"), "a timer outlives its client");
+  const isLeft = () => process.getActiveResourcesInfo().includes("Timeout");
+  // The last client may still be leaving.
+  for (let turn = 0; turn < 1000 && isLeft(); turn++) await turns(1);
+  assert(!isLeft(), "a timer outlives its client");
 });
 
 /** A connection to a server, which fails the test for reported errors that are left in `errors`. */

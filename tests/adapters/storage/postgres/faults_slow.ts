@@ -29,11 +29,11 @@ import { missing } from "../../../support/runtime.ts";
 import { key, newPet, REX } from "../../../support/pets.ts";
 import { awaitedLater, until } from "../../../support/time.ts";
 
-/** Short, so that the tests do not wait long. */
-const TIMES: PostgresStorageOptions = {
-  connectTimeout: 1000,
-  queryTimeout: 2000,
-  openTimeout: 0,
+/** Long, because a busy machine takes its time; tests that wait for an end have shorter ones. */
+const PATIENCE: PostgresStorageOptions = {
+  connectTimeout: 20_000,
+  queryTimeout: 20_000,
+  openTimeout: 20_000,
 };
 const PASSWORD = "sesame:/@%";
 const WAITS = "from pg_stat_activity where wait_event = 'SyncRep'";
@@ -111,7 +111,7 @@ function it(
   what: string,
   check: (given: Given) => Promise<void>,
 ): void {
-  const options = { skip: NO_CLUSTER, timeout: 60_000 };
+  const options = { skip: NO_CLUSTER, timeout: 120_000 };
   test(`postgresStorage ${what}`, options, async (t) => {
     const cluster = await (shared ??= startCluster({ password: PASSWORD }));
     await check({ t, cluster, url: await cluster.newDatabase() });
@@ -140,7 +140,7 @@ it("lets a user who may only read and add use existing tables", async ({ t, clus
   const clerk = new URL(url);
   clerk.username = "clerk";
   await assertRefused(clerk.href, /permission denied for schema/);
-  await (await postgresStorage(url, TIMES)).close();
+  await (await postgresStorage(url, PATIENCE)).close();
   await runSql(
     url,
     `grant select on all tables in schema public to clerk;
@@ -229,13 +229,14 @@ onCluster()(
       `:${first.port}`,
       `:${first.port},127.0.0.1:${second.port}`,
     );
-    const storage = await open(t, url);
+    const times = { connectTimeout: 3000, queryTimeout: 3000 };
+    const storage = await open(t, url, times);
     const get = async () => (await storage.get(petId(1n)))?.name;
     assert.equal(await get(), "first");
     await first.pause();
     await assertFault(get(), "unavailable", /timeout/);
     const names = [get()];
-    await delay(700);
+    await delay(2000); // before the first is given up
     names.push(get());
     assert.equal(await names[0], "second");
     first.resume();
@@ -301,7 +302,7 @@ it("hears of a commit without its standby, however little is told", async ({ t, 
   const quiet = `${url}?options=-c%20client_min_messages%3Derror`;
   await loseStandby(cluster);
   atEnd(t, () => forgetStandby(cluster));
-  const storage = await open(t, quiet, { queryTimeout: 20_000 });
+  const storage = await open(t, quiet);
   const creating = awaitedLater(storage.create(REX));
   await untilDone(cluster, `pg_cancel_backend(pid) ${WAITS}`);
   await assertFault(creating, "outcome_unknown", /synchronous replication/);
@@ -319,7 +320,11 @@ it("does not end a commit that waits for its standby, however long", async ({ t,
 });
 
 it("acknowledges a replay only when the synchronous standby has it", async ({ t, cluster, url }) => {
-  const storages = [await open(t, url), await open(t, url)] as const;
+  const times = { queryTimeout: 4000 };
+  const storages = [
+    await open(t, url, times),
+    await open(t, url, times),
+  ] as const;
   const [storage] = storages;
   const outcomeOf = (create: Promise<unknown>): Promise<string> =>
     create.then(() => "acknowledged", ({ kind }) => kind);
@@ -369,7 +374,7 @@ const ENDS = [
 ] as const;
 for (const [end, kind] of ENDS) {
   it(`says that a create is ${kind} after ${end}`, async ({ t, cluster, url }) => {
-    const storage = await open(t, url, { queryTimeout: 20_000 });
+    const storage = await open(t, url);
     const locker = await lockPets(t, url);
     const creating = awaitedLater(storage.create(REX));
     await untilDone(
@@ -387,8 +392,8 @@ for (const [end, kind] of ENDS) {
 it("answers in time if its connections, or a lock, are taken", async ({ t, cluster, url }) => {
   const parameters =
     `connection_limit=1&host=127.0.0.1,127.0.0.1&port=${cluster.port}`;
-  const patience = { queryTimeout: 20_000 };
-  const storage = await open(t, `${url}?${parameters}`, patience);
+  const times = { connectTimeout: 1000 };
+  const storage = await open(t, `${url}?${parameters}`, times);
   const locker = await lockPets(t, url);
   const creating = awaitedLater(storage.create(REX));
   await untilDone(
@@ -415,8 +420,7 @@ async function open(
   url: string,
   times: PostgresStorageOptions = {},
 ): Promise<PetDatabase> {
-  const options = { ...TIMES, openTimeout: 20_000, ...times }; // a busy machine takes its time
-  const storage = await postgresStorage(url, options);
+  const storage = await postgresStorage(url, { ...PATIENCE, ...times });
   atEnd(t, () => storage.close());
   return storage;
 }
@@ -435,7 +439,8 @@ async function untilDone(cluster: Cluster, what: string): Promise<void> {
 }
 
 async function assertRefused(url: string, reason: RegExp): Promise<void> {
-  await assertFault(postgresStorage(url, TIMES), "unavailable", reason);
+  const opening = postgresStorage(url, { ...PATIENCE, openTimeout: 0 });
+  await assertFault(opening, "unavailable", reason);
 }
 
 async function assertFault(

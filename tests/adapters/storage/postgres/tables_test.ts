@@ -186,8 +186,8 @@ it("postgresStorage refuses a replay whose key was forgotten just now", async ({
 
 const cases = [
   ["connection_limit=1", 20_000, "3s", "off", "on"],
-  ["connection_limit=1", 1000, "600ms", "local", "local"],
-  ["connection_limit=1&pgbouncer=true", 1000, "0", "off", "on"],
+  ["connection_limit=1", 4000, "2400ms", "local", "local"],
+  ["connection_limit=1&pgbouncer=true", 4000, "0", "off", "on"],
 ] as const;
 for (const [parameters, queryTimeout, lockTimeout, setting, used] of cases) {
   it(`postgresStorage writes to disk: ${parameters}, ${lockTimeout}, ${setting}`, async ({ url, open, sql }) => {
