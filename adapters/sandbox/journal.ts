@@ -17,6 +17,11 @@ export interface RecordedRequest {
   readonly body: string | null;
   /** The status of the answer; `null` if there was none. */
   readonly status: number | null;
+  /**
+   * The header fields of the service's answer, by lower-case name, without those that the server
+   * adds, such as `Content-Length`; `null` if there was none.
+   */
+  readonly responseHeaders: Fields | null;
   /** The fault that was applied, if any. */
   readonly fault?: Fault;
   /**
@@ -48,6 +53,7 @@ export class Journal {
       ...request,
       body: null,
       status: null,
+      responseHeaders: null,
       open: true,
     };
     this.#entries.set(entry, 0);
@@ -89,10 +95,15 @@ export class Journal {
   }
 }
 
-/** Sets the status of an entry, unless it has one. */
-export function settle(entry: Entry, status: number | null): void {
+/** Records how a request was answered, unless that is recorded. */
+export function settle(
+  entry: Entry,
+  status: number | null,
+  headers: Fields | null = null,
+): void {
   if (entry.open === undefined) return;
   entry.status = status;
+  entry.responseHeaders = headers;
   delete entry.open;
 }
 

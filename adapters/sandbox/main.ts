@@ -26,7 +26,7 @@ Example:  ${COMMAND} --pets 50
   --port PORT    the port to listen on (0: any free port)
   --host HOST    the address to listen on (127.0.0.1; 0.0.0.0 means every address of this machine)
   --name HOST    another name by which it is reached, such as a compose service; may be repeated
-  --key KEY      the API key (test)
+  --key KEY      the API key (test); may be repeated
   --pets N       adds N pets, always the same ones, with ids from 1 (0)
   --pets FILE    adds the pets of a file, a JSON array of {"name":"Rex","categoryId":1}, which may have ids
   --max-pets N   the maximum number of pets (100000)
@@ -45,7 +45,7 @@ export async function runSandbox(args: readonly string[]): Promise<void> {
     port: { type: "string", default: "0" },
     host: { type: "string", default: "127.0.0.1" },
     name: { type: "string", multiple: true, default: [] },
-    key: { type: "string", multiple: true, default: [] },
+    key: { type: "string", multiple: true, default: ["test"] },
     pets: { type: "string", default: "0" },
     "max-pets": { type: "string", default: "100000" },
     delay: { type: "string", default: "0" },
@@ -56,22 +56,21 @@ export async function runSandbox(args: readonly string[]): Promise<void> {
   const number = (name: "port" | "delay" | "max-pets", max = 999_999_999) =>
     check(`--${name}`, () => integer(max)(values[name]), UsageError);
   const port = number("port", 65_535);
-  const { key: [key = "test", ...keys], name: names, pets: file } = values;
-  if (keys.length > 0) throw new UsageError("sandbox takes one --key");
+  const { key: keys, name: names, pets: file } = values;
   check("--name", () => checkHosts(names), UsageError);
   const hostname = check("--host", () => readHost(values.host), UsageError);
   const [delay, maxPets] = [number("delay"), number("max-pets")];
-  check("--key", () => apiKeys([key]), UsageError);
+  check("--key", () => apiKeys(keys), UsageError);
   const store = check(`--pets ${file}`, () => {
     const pets = readPets(file) as number; // or an array: it is checked
-    return sandbox({ pets, key, delay, maxPets });
+    return sandbox({ pets, key: keys, delay, maxPets });
   }, UsageError);
 
   const exit = () => process.exit(0);
   process.stdout.on("error", reportAndExit);
   process.stderr.on("error", () => {}); // its reader may be gone
   process.on("SIGTERM", exit).on("SIGINT", exit);
-  const { url, control } = await store.serve({ port, hostname, names });
+  const { url, key, control } = await store.serve({ port, hostname, names });
   if (values["with-stdin"]) {
     process.stdin.on("end", exit).on("error", exit).resume();
   }

@@ -36,7 +36,7 @@ export interface Sandbox {
     input: Request | URL | string,
     init?: RequestInit,
   ) => Promise<Response>;
-  /** The API key. */
+  /** The API key, or the first of several. */
   readonly key: string;
   /** All pets, ascending by id. */
   readonly pets: readonly Pet[];

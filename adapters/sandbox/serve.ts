@@ -42,7 +42,7 @@ export interface SandboxServeOptions {
 export interface SandboxServer {
   /** The base address of the service, such as `http://127.0.0.1:49152/v1`. */
   readonly url: string;
-  /** The API key. */
+  /** The API key, or the first of several. */
   readonly key: string;
   /** The control address, such as `http://127.0.0.1:49152/sandbox`. */
   readonly control: string;

@@ -44,8 +44,8 @@ export interface SandboxOptions {
    * Default: none.
    */
   readonly pets?: number | readonly SeedPet[];
-  /** The API key. Default: `test`. */
-  readonly key?: string;
+  /** The API key, or several, each with its own idempotency keys. Default: `test`. */
+  readonly key?: string | readonly string[];
   /** Delay before each answer, after the work, in ms: 0 to 2147483647. Default: none. */
   readonly delay?: number;
   /**
@@ -73,6 +73,7 @@ export function createStore(options: SandboxOptions) {
   const { pets = 0, key = "test", delay = 0, maxPets = 100_000 } = options;
   checkIntegers({ delay }, 0, MAX_TIME);
   checkIntegers({ maxPets }, 0);
+  const keys = [key].flat();
   const cors = corsLayer({ origins: "*" });
   const journal = new Journal();
   let seed = makeSeed(pets, maxPets);
@@ -86,7 +87,7 @@ export function createStore(options: SandboxOptions) {
     kept = [...seed];
     service = createService(readHandlerOptions({
       storage: arrayStorage(kept, maxPets),
-      keys: apiKeys([key]),
+      keys: apiKeys(keys),
       onError: (cause) => cause instanceof StorageError || console.error(cause),
     }));
     faults = [];
@@ -131,10 +132,10 @@ export function createStore(options: SandboxOptions) {
       // A body of unknown length is read before its type is refused.
       if (done.status === 415) entry.body = null;
       if (fault.lose === undefined) result ??= done;
-    } else if (fault.lose === true) {
-      // Closing a connection with unread bytes would reset it.
+    } else {
+      // For the journal; and closing a connection with unread bytes would reset it.
       const limits = { maxBodyBytes: 65_536, bodyTimeout: 1000 };
-      await readText(request, limits, readBody);
+      await readText(request, limits, recording(readBody, entry));
     }
     journal.measure(entry);
     if (result !== undefined) {
@@ -145,12 +146,14 @@ export function createStore(options: SandboxOptions) {
     }
     const time = fault.delay ?? delay;
     if (time > 0) await sleep(time, undefined, { signal }).catch(() => {}); // the client left early
-    settle(entry, signal.aborted ? null : result?.status ?? null);
+    const sent = signal.aborted ? undefined : result;
+    settle(entry, sent?.status ?? null, sent?.headers);
+    journal.measure(entry);
     return result;
   }
 
   return {
-    key,
+    key: keys[0] as string, // apiKeys refuses an empty array
     answer,
     journal,
     reset,

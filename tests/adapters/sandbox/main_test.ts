@@ -89,15 +89,17 @@ it("it goes on if nobody reads standard error", async (_start, runtime) => {
   assert.equal(await program.endInput(), 0);
 });
 
-it("options choose key, pets, names and the most pets", async (start) => {
+it("options choose keys, pets, names and the most pets", async (start) => {
   const { url, control, key, drive, send } = await start(
-    "--key k --pets 1 --max-pets 2 --name localhost --name store --host 127.0.0.1",
+    "--key k --key other --pets 1 --max-pets 2 --name localhost --name store --host 127.0.0.1",
   );
   assert.match(url, /^http:\/\/localhost:\d+\/v1$/);
   assert.match(control, /^http:\/\/localhost:/);
   assert.equal(key, "k");
   const named = await send("GET /sandbox\nX: y");
   assert.match(named, /"pets":1/);
+  const other = await send("GET /v1/pets", undefined, "other");
+  assert.match(other, /^HTTP\/1.1 200 /);
   assert.equal((await drive("PUT", "/pets", 3)).status, 400);
 });
 
@@ -140,7 +142,7 @@ const WRONG = [
   ["--host *", /^Cannot read --host: /],
   ["--name http://a", /^Cannot read --name: .* a port, not "http:\/\/a"$/],
   ["--key a\u00e9", /^Cannot read --key: /],
-  ["--key a --key b", /^sandbox takes one --key$/],
+  ["--key a --key b\u00e9", /^Cannot read --key: API key 2 of 2 must be /],
   ["--with-stdin=1", /^Option '--with-stdin' does not take an argument$/],
   ["--prot 1", /^Unknown option '--prot'$/],
 ] as const;

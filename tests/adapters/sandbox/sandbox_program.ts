@@ -74,12 +74,16 @@ export async function startSandbox(
     state: (): Promise<ReturnType<Store["state"]>> => get(""),
     requests: (): Promise<readonly RecordedRequest[]> => get("/requests"),
     /** Sends a request to the service on its own connection, which closes after the answer. */
-    async send(request: string, body?: string): Promise<string> {
+    async send(
+      request: string,
+      body?: string,
+      key = address.key,
+    ): Promise<string> {
       const [line = "", ...fields] = request.split("\n");
       const all = [
         `Host: ${host}`,
         "Connection: close",
-        `Authorization: Bearer ${address.key}`,
+        `Authorization: Bearer ${key}`,
         ...fields,
         ...body === undefined ? [] : ["Content-Type: application/json"],
       ];

@@ -101,7 +101,8 @@ it("the journal has the target and all header fields as they came", async (sandb
   const sent = rawRequest("GET /v1/pets?limit=%31", fields);
   const wire = await sandbox.wire(sent);
   assert.match(await wire.rest(), /^HTTP\/1.1 401 /);
-  const [{ time: _, headers, ...entry } = assert.fail()] = await requests();
+  const [{ time: _, headers, responseHeaders, ...entry } = assert.fail()] =
+    await requests();
   assert.equal(headers["x-a"], "1, 2");
   const shown = Object.entries(headers).map(([name, text]) =>
     `${name}: ${text}`
@@ -111,6 +112,7 @@ it("the journal has the target and all header fields as they came", async (sandb
   const target = "/v1/pets?limit=%31";
   const expected = { method: "GET", target, body: null, status: 401 };
   assert.deepEqual(entry, expected);
+  assert.match(String(responseHeaders?.["www-authenticate"]), /^Bearer /);
 });
 
 /** By fault: its value, the status that is recorded, and what is left of the body. */

@@ -274,20 +274,23 @@ test("requests has the time, the fault, and the body unless it is 401, 413 or 41
   const { store, get, create } = open({ key: "k" });
   const body = '{"name":"Zo\u00eb","categoryId":1}';
   await create({ body, headers: { "X-A": "b" } }, "/pets?x=1");
-  const { headers, ...first } = store.requests[0] ?? {};
+  const { headers, responseHeaders, ...first } = store.requests[0] ?? {};
   const target = "/v1/pets?x=1";
   const added = { time: 7, method: "POST", target, body, status: 201 };
   assert.deepEqual(first, added);
   assert.equal(headers?.["x-a"], "b");
   assert.equal(headers?.authorization, "Bearer k");
+  assert.equal(responseHeaders?.location, "pets/1");
   await create({ body: "{" });
   await create({ headers: { authorization: "" } });
   await create({ body: "é".repeat(40_000) });
   await create({ headers: { "content-type": "text/plain" } });
-  store.add({ ...busy, times: 2 });
+  const lost: Fault = { lose: true };
+  store.add([{ ...busy, times: 2 }, lost]);
   await create();
   store.add({ ...busy, work: true, when: { path: "/v1/pets" } });
   await get();
+  await assert.rejects(create());
   await create();
   const entries = store.requests.slice(1)
     .map(({ status, body, fault }) => [status, body, fault]);
@@ -296,8 +299,9 @@ test("requests has the time, the fault, and the body unless it is 401, 413 or 41
     [401, null, undefined],
     [413, null, undefined],
     [415, null, undefined],
-    [503, null, { ...busy, times: 2 }],
+    [503, REX_JSON, { ...busy, times: 2 }],
     [503, null, { ...busy, times: 1 }],
+    [null, REX_JSON, lost],
     [503, REX_JSON, { ...busy, work: true, when: { path: "/v1/pets" } }],
   ]);
 });
@@ -361,6 +365,35 @@ test("after the last int64 a create is a 500, and the log says why", async (t) =
   assert.deepEqual(outcome(await create()), [500, null]);
   const [logged] = mock.calls.map(({ arguments: [cause] }) => String(cause));
   assert.equal(logged, "Error: Cannot create pet: no ids are left");
+});
+
+test("several keys are accepted, and each has its own idempotency keys", async () => {
+  const { store, service, get, create } = open({ key: ["a", "b"] });
+  assert.equal(store.key, "a");
+  const headers = { "idempotency-key": "1" };
+  assert.match((await create({ headers })).text, /"id":1,/);
+  const sent = { body: REX_JSON, headers };
+  const other = await ask({ ...service, key: "b" }, "POST", "/pets", sent);
+  assert.match(other.text, /"id":2,/);
+  assert.equal((await get("/pets", { authorization: "Bearer c" })).status, 401);
+});
+
+test("the journal has the header fields of the answer as they were sent", async () => {
+  const { store, get } = open({ pets: 2 });
+  const headers = { link: null, "Retry-After": "7" };
+  store.add([{ delay: 0 }, { answer: { headers } }, { lose: true }]);
+  const answers = [await get("/pets?limit=1"), await get("/pets?limit=1")];
+  await assert.rejects(get());
+  const [first, second, lost] = store.requests
+    .map(({ responseHeaders }) => responseHeaders);
+  assert.match(String(first?.link), /rel="next"$/);
+  assert.deepEqual(second?.link, undefined);
+  assert.equal(second?.["retry-after"], "7");
+  assert.equal(lost, null);
+  for (const [i, { headers }] of answers.entries()) {
+    const shown = store.requests[i]?.responseHeaders;
+    assert.deepEqual(shown, Object.fromEntries(headers));
+  }
 });
 
 test("a wrong key and wrong names of hosts are refused", async () => {
