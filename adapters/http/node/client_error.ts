@@ -6,7 +6,7 @@ import { STATUS_CODES } from "node:http";
 import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
 import { Refusal } from "../../../core/http/refusal.ts";
-import { currentResponse } from "./pipeline.ts";
+import { currentResponse, lastResponse } from "./pipeline.ts";
 import { LINGER } from "./unread_body.ts";
 
 const badRequest = new Refusal(
@@ -48,9 +48,11 @@ export function refuse(socket: Socket, refusal: Refusal): void {
   socket.on("error", () => {});
   const current = currentResponse(socket);
   if (current?.req.complete) {
-    // An earlier request is still being answered; nothing may be written in between.
-    current.shouldKeepAlive = false;
-    current.once("close", () => socket.destroySoon());
+    // Earlier requests are still being answered; nothing may be written in between.
+    const waiting = lastResponse(socket);
+    const last = waiting?.req.complete ? waiting : current;
+    last.shouldKeepAlive = false;
+    last.once("close", () => socket.destroySoon());
     return;
   }
   if (!socket.writable || current?.headersSent) return void socket.destroy();

@@ -16,8 +16,8 @@ import type { Exchange } from "./exchange.ts";
 const MAX_WAITING = 256;
 const WEIGHT = 2048;
 
-/** By connection, how many responses wait. */
-const waiting = new WeakMap<Socket, number>();
+/** By connection, the responses that wait. */
+const waiting = new WeakMap<Socket, Set<ServerResponse>>();
 
 /** The response being sent on a connection; `undefined` if the connection is idle. */
 export function currentResponse(socket: Socket): ServerResponse | undefined {
@@ -25,6 +25,11 @@ export function currentResponse(socket: Socket): ServerResponse | undefined {
   // (lib/_http_server.js). If Node renames it, tests/adapters/http/node/pipeline_test.ts fails.
   const { _httpMessage } = socket as { _httpMessage?: ServerResponse | null };
   return _httpMessage ?? undefined;
+}
+
+/** The last response that waits on a connection, or else the current one. */
+export function lastResponse(socket: Socket): ServerResponse | undefined {
+  return [...waiting.get(socket) ?? []].at(-1) ?? currentResponse(socket);
 }
 
 /**
@@ -38,13 +43,13 @@ export function queueResponse(
   const { res, req: { socket } } = exchange;
   const current = currentResponse(socket);
   if (current === undefined || current === res) return begin(exchange);
-  const count = (waiting.get(socket) ?? 0) + 1;
-  waiting.set(socket, count);
-  if (count > MAX_WAITING) return void socket.destroy();
+  const queue = waiting.get(socket) ?? new Set();
+  waiting.set(socket, queue.add(res));
+  if (queue.size > MAX_WAITING) return void socket.destroy();
   addPendingBytes(res, WEIGHT);
   // In its own trace, not that of the request whose response makes room for it.
   const beginNow = AsyncResource.bind(() => {
-    waiting.set(socket, (waiting.get(socket) ?? 0) - 1);
+    queue.delete(res);
     addPendingBytes(res, -WEIGHT);
     // Requests after `Connection: close` are not processed (RFC 9112 §9.6).
     if (socket.writable) begin(exchange);

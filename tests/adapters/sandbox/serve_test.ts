@@ -133,6 +133,18 @@ for (const [name, value, status, ...broken] of BREAKS) {
   });
 }
 
+it("a request with Connection: close is answered behind others, whatever follows it", async (sandbox) => {
+  const authorization = `Authorization: Bearer ${sandbox.key}`;
+  const [first, last] = [[], ["Connection: close"]].map((more) =>
+    rawRequest("GET /v1/pets/1", [authorization, ...more])
+  );
+  for (const rest of ["", LIST, "GARBAGE\r\n\r\n"]) {
+    const wire = await sandbox.wire(`${first}${first}${last}${rest}`);
+    const answers = (await wire.rest()).match(/HTTP\/1.1 200 [^]*?"Rex"/g);
+    assert.equal(answers?.length, 3, rest);
+  }
+});
+
 /** By what a client sends that is no good for any service: what is recorded of it. */
 const BAD = [
   ["a request without Host", LIST.replace("Host: a", "Connection: close"), 400],
