@@ -56,6 +56,9 @@ export async function runStart(args: readonly string[]): Promise<void> {
     ...options,
     hostname: config.admin.hostname ?? options.hostname,
     port: config.admin.port,
+  }).catch((cause: Error) => {
+    const hint = "change ADMIN_PORT or ADMIN_HOST";
+    throw new Error(`${cause.message}; ${hint}`, { cause });
   });
   if (!await service.open()) return;
   await giveBackPermissions(config.database);

@@ -1,6 +1,8 @@
 /** Arguments of the program, right and wrong. */
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { readdirSync } from "node:fs";
+import { createServer } from "node:net";
 import process from "node:process";
 import { test } from "node:test";
 import { taskCommand } from "../../../adapters/standalone/command_line.ts";
@@ -65,6 +67,27 @@ for (const [command, message, env] of REFUSED) {
     assert.equal(code, env === undefined ? 2 : 1);
   });
 }
+
+test("start says which setting has a port that is in use", async (t) => {
+  const port = await freePort();
+  const blocker = createServer().listen(port, "127.0.0.1");
+  t.after(() => blocker.close());
+  await once(blocker, "listening");
+  const cases = [
+    [["--port", `${port}`], {}, "choose another port with --port"],
+    [
+      ["--port", "0"],
+      { ADMIN_PORT: `${port}` },
+      "change ADMIN_PORT or ADMIN_HOST",
+    ],
+  ] as const;
+  for (const [args, env, hint] of cases) {
+    const cwd = newFolder(t);
+    const { code, stderr } = await runMain(["start", ...args], { cwd, env });
+    const failure = `Cannot listen on 127.0.0.1:${port}: the address is in use`;
+    assert.deepEqual([code, stderr], [1, `${failure}; ${hint}\n`]);
+  }
+});
 
 const COMMANDS: Readonly<
   Record<string, (args: readonly string[]) => Promise<void>>
