@@ -1,6 +1,7 @@
 /** The operations: each sends a request and checks the response. */
 
 import * as v from "valibot";
+import { checkNames } from "../../core/options.ts";
 import { int64Schema, statusSchema } from "../../core/pets/new_pet.ts";
 import {
   type NewPet,
@@ -36,6 +37,11 @@ export interface PetsQuery {
   readonly status?: PetStatus;
   /** Only pets with a greater id: any int64. */
   readonly after?: bigint;
+}
+
+/** @throws {TypeError} if a query is not an object, or has an unknown member. */
+export function checkQuery(query: PetsQuery, owner: string): void {
+  checkNames(query, ["limit", "status", "after"], owner);
 }
 
 /** One page of the pets that match. */
@@ -91,9 +97,10 @@ export function listPetsCall(
 
 /** `POST /pets`. @throws {TypeError} if a member has a wrong type. The service checks the rest. */
 export function createPetCall(
-  { name, categoryId, status }: NewPet,
+  pet: NewPet,
   { base, idempotentCreates }: Settings,
 ): ClientCall<Pet> {
+  const { name, categoryId, status } = Object(pet) as NewPet;
   checkBigint(categoryId, "categoryId");
   if (typeof name !== "string") {
     throw new TypeError(`name must be a string, not ${typeof name}`);
@@ -134,13 +141,15 @@ export function getPetCall(id: bigint, { base }: Settings): ClientCall<Pet> {
   };
 }
 
-function pageUrl(base: string, { limit, status, after }: PetsQuery): string {
+function pageUrl(base: string, query: PetsQuery): string {
+  checkQuery(query, "listPets");
+  const { limit, status, after } = query;
   if (after !== undefined) checkBigint(after, "after");
-  const query = new URLSearchParams();
+  const fields = new URLSearchParams();
   for (const [name, value] of Object.entries({ limit, status, after })) {
-    if (value !== undefined) query.set(name, String(value));
+    if (value !== undefined) fields.set(name, String(value));
   }
-  return query.size === 0 ? `${base}/pets` : `${base}/pets?${query}`;
+  return fields.size === 0 ? `${base}/pets` : `${base}/pets?${fields}`;
 }
 
 /** @throws {TypeError} if the key may not be sent to the address of a page. */

@@ -1,8 +1,10 @@
 /** The operations as methods, which retry after transient failures. */
 
 import { MAX_LIMIT } from "../../core/pets/page.ts";
+import { checkNames } from "../../core/options.ts";
 import type { NewPet, Pet } from "../../core/pets/pet.ts";
 import {
+  checkQuery,
   type ClientCall,
   createPetCall,
   getPetCall,
@@ -104,8 +106,10 @@ export function createClient(options: ClientOptions): Client {
 export function makeClient(settings: Settings): Client {
   async function perform<T extends object>(
     call: ClientCall<T>,
-    { signal }: CallOptions = {},
+    options: CallOptions = {},
   ): Promise<T> {
+    checkNames(options, ["signal"], "each call");
+    const { signal } = options;
     for (let attempt = 0, uncertain = false;; attempt++) {
       const received = await exchange(call, settings, signal);
       const outcome: Outcome<T> = readOutcome(received, call, {
@@ -138,14 +142,16 @@ export function makeClient(settings: Settings): Client {
     }
   }
 
-  // The methods are async, so that a wrong argument rejects like any other failure.
+  // The methods are async, so that a wrong argument rejects like any other failure; `pets`, which
+  // returns no promise, throws.
   return {
     async listPets(page = {}, options) {
       return await perform(listPetsCall(page, settings), options);
     },
-    pets: (query = {}, options = {}) => ({
-      [Symbol.asyncIterator]: () => walk(query, options),
-    }),
+    pets(query = {}, options = {}) {
+      checkQuery(query, "pets");
+      return { [Symbol.asyncIterator]: () => walk(query, options) };
+    },
     async createPet(pet, options) {
       return await perform(createPetCall(pet, settings), options);
     },

@@ -6,6 +6,7 @@ import {
   checkFunction,
   checkIntegers,
   checkNames,
+  shown,
 } from "../../core/options.ts";
 import { report } from "../../core/report.ts";
 
@@ -55,8 +56,19 @@ export function readServeOptions(
   const { port = 8000, hostname = "127.0.0.1", onError = console.error } =
     options;
   checkIntegers({ port }, 0, 65_535);
+  checkHostname(hostname);
   checkFunction(onError, "onError");
   return { port, hostname, onError };
+}
+
+/** @throws {TypeError} if it is not a string, or is empty, which Node takes for every address. */
+export function checkHostname(hostname: unknown): void {
+  if (typeof hostname === "string" && hostname !== "") return;
+  throw new TypeError(
+    `Wrong option hostname: it must be a non-empty string, not ${
+      shown(hostname)
+    }`,
+  );
 }
 
 /**

@@ -9,12 +9,12 @@ import {
 import type { AddressInfo, Socket } from "node:net";
 import { toHandler } from "../../core/http/fetch_handler.ts";
 import type { Service } from "../../core/http/message.ts";
-import { checkIntegers, checkNames } from "../../core/options.ts";
+import { checkIntegers, checkNames, shown } from "../../core/options.ts";
 import { isHost, noTunnel } from "../../core/http/target.ts";
 import { clientErrorListener, refuse } from "../http/node/client_error.ts";
 import { findField } from "../http/node/exchange.ts";
 import { toNodeListener } from "../http/node/listener.ts";
-import { listenError, origin } from "../http/server.ts";
+import { checkHostname, listenError, origin } from "../http/server.ts";
 import { CONTROL, createControl } from "./control.ts";
 import { settle } from "./journal.ts";
 import type { Store } from "./store.ts";
@@ -58,6 +58,7 @@ export async function serveStore(
   checkNames(options, ["port", "hostname", "names"], "serve");
   const { port = 0, hostname = "127.0.0.1", names = [] } = options;
   checkIntegers({ port }, 0, 65_535);
+  checkHostname(hostname);
   checkHosts(names);
   const control = createControl(store, [hostname, ...names]);
 
@@ -126,13 +127,17 @@ export async function serveStore(
   };
 }
 
-/** @throws {TypeError} if one of these is not the name of a host, or has a port. */
-export function checkHosts(names: readonly string[]): void {
-  const wrong = names.find((name) => !isHost(name) || /:\d*$/.test(name));
-  if (wrong === undefined) return;
+/** @throws {TypeError} if these are not the names of hosts, or one has a port. */
+export function checkHosts(names: unknown): void {
+  const isName = (name: unknown) =>
+    typeof name === "string" && isHost(name) && !/:\d*$/.test(name);
+  const wrong = Array.isArray(names)
+    ? names.filter((name) => !isName(name))
+    : [names];
+  if (wrong.length === 0) return;
   throw new TypeError(
-    `Wrong option names: it must be names of hosts without a port, not ${
-      JSON.stringify(wrong)
+    `Wrong option names: it must be a list of hosts, without ports, not ${
+      shown(wrong[0])
     }`,
   );
 }

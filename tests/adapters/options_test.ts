@@ -114,6 +114,18 @@ for (const [name, call, says] of MISSING) {
   });
 }
 
+for (const name of Object.keys(CALLS)) {
+  if (!name.startsWith("serve ")) continue;
+  test(`${name} refuses a hostname that is no string, or empty, before it listens`, async () => {
+    for (const [hostname, shown] of [[5, "5"], ["", '""'], [null, "null"]]) {
+      const call = async () => await CALLS[name]?.[1]({ hostname, port: 0 });
+      const message =
+        `Wrong option hostname: it must be a non-empty string, not ${shown}`;
+      await assert.rejects(call, { name: "TypeError", message });
+    }
+  });
+}
+
 test("judge blames no store for an option that is wrong", async () => {
   const wrong = { baseUrl: "localhost:3000/v1", key: "", categoryId: 7 };
   for (const [option, value] of Object.entries(wrong)) {

@@ -67,10 +67,24 @@ test("a wrong argument rejects with a TypeError, and nothing is sent", async () 
     [`after ${bigint} number`]: () =>
       Array.fromAsync(client.pets(wrong({ after: 7 }))),
     [`after ${bigint} string`]: () => client.listPets(wrong({ after: "7" })),
+    "Unknown option statuss: listPets has limit, status, after": () =>
+      client.listPets(wrong({ statuss: "sold" })),
+    "listPets takes an object of options: limit, status, after": () =>
+      client.listPets(wrong(null)),
+    "Unknown option key: each call has signal": () =>
+      client.createPet({ name: "Rex", categoryId: 1n }, wrong({ key: "a" })),
   };
   for (const [message, call] of Object.entries(calls)) {
     await assert.rejects(call, { name: "TypeError", message });
   }
-  await assert.rejects(create(undefined), TypeError);
+  await assert.rejects(create(undefined), {
+    name: "TypeError",
+    message: `categoryId ${bigint} undefined`,
+  });
+  // At once, and not when the walk begins.
+  assert.throws(() => client.pets(wrong(null)), {
+    name: "TypeError",
+    message: "pets takes an object of options: limit, status, after",
+  });
   assert.equal(requests.length, 0);
 });

@@ -140,7 +140,7 @@ const WRONG = [
   ["--pets none.json", /^Cannot read --pets none\.json: there is no such /],
   ["--pets .", /: it is not a regular file$/],
   ["--host *", /^Cannot read --host: /],
-  ["--name http://a", /^Cannot read --name: .* a port, not "http:\/\/a"$/],
+  ["--name http://a", /^Cannot read --name: .* ports, not "http:\/\/a"$/],
   ["--key a\u00e9", /^Cannot read --key: /],
   ["--key a --key b\u00e9", /^Cannot read --key: API key 2 of 2 must be /],
   ["--with-stdin=1", /^Option '--with-stdin' does not take an argument$/],

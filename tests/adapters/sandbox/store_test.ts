@@ -399,11 +399,18 @@ test("the journal has the header fields of the answer as they were sent", async 
 test("a wrong key and wrong names of hosts are refused", async () => {
   const wrong = () => sandbox({ key: "a b" });
   assert.throws(wrong, /^TypeError: API key 1 of 1 must be /);
-  for (const name of ["http://a", "a:80"]) {
-    await assert.rejects(sandbox().serve({ names: ["localhost", name] }), {
+  const wrongNames = [
+    [["localhost", "http://a"], '"http://a"'],
+    [["a:80"], '"a:80"'],
+    [[5], "5"],
+    [[undefined], "undefined"],
+    ["a", '"a"'],
+  ] as const;
+  for (const [names, shown] of wrongNames) {
+    await assert.rejects(sandbox().serve({ names: names as never }), {
       name: "TypeError",
       message:
-        `Wrong option names: it must be names of hosts without a port, not "${name}"`,
+        `Wrong option names: it must be a list of hosts, without ports, not ${shown}`,
     });
   }
 });
