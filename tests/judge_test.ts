@@ -422,15 +422,22 @@ const STRANGERS: readonly (readonly [
 ])[] = [
   [/404: is the address right/, always(404), /^> POST \S+\/v1\/pets$/m],
   [
-    /GET .*\/v1\/pets is 404, but .*t\/pets exists: use that address/,
+    /POST .*\/v1\/pets is 404, but .*t\/pets exists: give .* http:\/\/localhost$/,
     ({ url }) => always(url.includes("/v1") ? 404 : 200)(),
   ],
   [
-    /GET .*t\/pets is 404, but .*\/v1\/pets exists: use that address/,
+    /POST .*t\/pets is 404, but .*\/v1\/pets exists: give .*localhost\/v1$/,
     ({ url }) => always(url.includes("/v1") ? 200 : 404)(),
     /^/,
     "http://localhost",
   ],
+  [
+    /POST .*v1\/pets\/pets is 405, but .*v1\/pets exists: give .*localhost\/v1$/,
+    ({ url }) => always(url.endsWith("/pets/pets") ? 405 : 200)(),
+    /^/,
+    "http://localhost/v1/pets",
+  ],
+  [/405: is the address right/, always(405)],
   [/401: is this a key/, always(401)],
   [/429: turn off the rate limit/, always(429)],
   [

@@ -14,7 +14,9 @@ export async function look(client: PetsClient): Promise<void> {
   const created = await client.post(body);
   assertLikely("POST /pets", created);
   const { status, text } = created;
-  if (status === 404) throw new Error(await explainNotFound(client));
+  if (status === 404 || status === 405) {
+    throw new Error(await explainNoPets(client, status));
+  }
   if (status === 400 && list.status === 400) {
     throw new Error(
       `GET and POST /pets are answered with 400: does a gateway change the requests, for example Host? The service says: ${
@@ -61,16 +63,19 @@ function assertLikely(request: string, { status, headers }: Answer): void {
   }
 }
 
-/** Returns the likely reason if there are no pets at an address. */
-async function explainNotFound(client: PetsClient): Promise<string> {
+/** Returns the likely reason if no pets can be added at an address. */
+async function explainNoPets(
+  client: PetsClient,
+  status: number,
+): Promise<string> {
   const { fetch, base, key } = client.service;
-  const above = base.replace(/\/v1$/, "");
-  const other = `${above === base ? `${base}/v1` : above}/pets`;
+  const above = base.replace(/\/(?:v1|pets)$/, "");
+  const other = above === base ? `${base}/v1` : above;
   // Not by the client, whose last requests are shown: they went to the address that was given.
-  const { status } = await ask({ fetch, base, key }, "GET", other);
-  return status === 404
-    ? "GET and POST /pets are answered with 404: is the address right?"
-    : `GET ${base}/pets is 404, but ${other} exists: use that address`;
+  const found = await ask({ fetch, base, key }, "GET", `${other}/pets`);
+  return found.status === 404 || found.status === 405
+    ? `POST ${base}/pets is answered with ${status}: is the address right?`
+    : `POST ${base}/pets is ${status}, but ${other}/pets exists: give the address ${other}`;
 }
 
 /** The reason if a server refuses connections. */

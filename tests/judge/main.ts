@@ -92,6 +92,9 @@ export async function runJudge(args: readonly string[]): Promise<void> {
   if (only !== undefined && only !== "spec") {
     throw new UsageError(`--only can be spec, not ${only}`);
   }
+  if (json === true && junit === true) {
+    throw new UsageError("judge prints --json or --junit, not both");
+  }
   const categoryId = readCategory(values.category);
   if (!LOOPBACK.test(url.hostname) && yes !== true) {
     throw new UsageError(

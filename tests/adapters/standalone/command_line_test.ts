@@ -133,6 +133,7 @@ const WRONG = [
   ["judge /v1", /takes a whole http: or https: address/],
   ["judge http://localhost/v1?a", /without a user, a query and a fragment/],
   ["judge http://u:sesame@localhost:1/v1", /without a user/],
+  ["judge --json --junit http://localhost:1/v1", /--json or --junit, not both/],
   ["judge --key a\nsesame http://localhost:1/v1", /key must be visible ASCII/],
 ] as const;
 for (const [command, message] of WRONG) {
