@@ -52,13 +52,13 @@ export function createControl(store: Store, hosts: readonly string[]): Service {
   );
 
   return async (request, _connection, readBody) => {
+    const target = parseTarget(request);
+    if (target instanceof Refusal) return target;
     const message = whyForeign(request, hosts);
     if (message !== undefined) {
       const error = { code: "forbidden", message, status: 403 };
       return jsonAnswer(403, JSON.stringify(error));
     }
-    const target = parseTarget(request);
-    if (target instanceof Refusal) return target;
     const found = find(request.method, target.path) ?? notFound;
     return "status" in found ? found : await found.route.act(request, readBody);
   };
@@ -111,8 +111,9 @@ function whyForeign(
   const isKnown = hosts.some((known) =>
     [known.toLowerCase(), `[${known}]`].includes(name)
   );
-  if (!isKnown && !LOOPBACK.test(name)) {
-    return "Cannot serve this host: start the sandbox with --name and this host";
+  // Browsers always send a Host; HTTP/1.0 may lack it.
+  if (name !== "" && !isKnown && !LOOPBACK.test(name)) {
+    return `Cannot serve this host: start the sandbox with --name ${name}`;
   }
   const isForeign =
     (headers.get("origin") ?? `http://${host}`) !== `http://${host}` ||

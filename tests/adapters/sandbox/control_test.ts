@@ -124,12 +124,14 @@ it("HEAD is as GET, another path 404, and another method 405 with Allow", async 
 it("the control address refuses a page of another origin, and hosts not its own", async (sandbox) => {
   const { host } = new URL(sandbox.control);
   const own = `Host: ${host}`;
-  const reset = async (...fields: readonly string[]) => {
+  const answerToReset = async (...fields: readonly string[]) => {
     const all = ["Connection: close", ...fields];
     const sent = rawRequest("POST /sandbox/reset", all);
     const wire = await sandbox.wire(sent.replace("Host: a\r\n", ""));
-    return Number((await wire.rest()).split(" ")[1]);
+    return await wire.rest();
   };
+  const reset = async (...fields: readonly string[]) =>
+    Number((await answerToReset(...fields)).split(" ")[1]);
   await sandbox.tell("POST", "/faults", { lose: true });
   const foreign = [
     [own, "Origin: http://a.example"],
@@ -144,12 +146,16 @@ it("the control address refuses a page of another origin, and hosts not its own"
   for (const fields of foreign) {
     assert.equal(await reset(...fields), 403, fields.join());
   }
+  const named = await answerToReset("Host: Store.example:80");
+  assert.match(named, /: start the sandbox with --name store\.example"/);
   assert.equal(await reset(), 400);
   assert.deepEqual(await counts(sandbox), [50, 1, 0]);
   const names = ["localhost:1", "a.localhost", "127.0.0.2", "[::1]:80"];
   for (const name of [...names, "LOCALHOST"]) {
     assert.equal(await reset(`Host: ${name}`), 204, name);
   }
+  const old = await sandbox.wire("GET /sandbox HTTP/1.0\r\n\r\n"); // no browser sends it
+  assert.match(await old.rest(), /^HTTP\/1\.1 200 /);
   const page = [`Origin: http://${host}`, "Sec-Fetch-Site: same-origin"];
   assert.equal(await reset(own, ...page), 204);
   const { headers } = await fetch(sandbox.control);
