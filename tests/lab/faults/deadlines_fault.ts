@@ -101,8 +101,8 @@ for (const runtime of findRuntimes()) {
           );
           const usual = one.seconds[name];
           assert.ok(seconds > usual / 2, `${what}: only ${seconds} s`);
-          // A few seconds more: Bun looks every four, Node every one.
-          assert.ok(seconds < usual + 5, `${what}: ${seconds} s`);
+          // Some seconds more: Bun looks every four, Node every one, and a machine may stall.
+          assert.ok(seconds < usual + 8, `${what}: ${seconds} s`);
         }),
       );
     },

@@ -46,9 +46,9 @@ const skipOn = ({ missing }: FoundRuntime) =>
 const it = testUnless(skipOn(deno));
 
 const CONFIGURATION = readText("docs/examples/nginx.conf");
-/** In the example times are longer. */
-const SHORT = "1s";
-const PATIENCE = 15_000;
+/** In the example times are longer; a busy machine may take a second for an answer. */
+const SHORT = "5s";
+const PATIENCE = 30_000;
 
 const LIST = rawRequest("GET /v1/pets", [WITH_KEY]);
 const CREATE = "POST /v1/pets";
@@ -174,9 +174,10 @@ it("no GET fails behind nginx while one of two servers ends, or hangs", async (t
   await until("nginx leaves it out", async () => {
     const start = performance.now();
     await list();
-    quick = performance.now() - start < 500 ? quick + 1 : 0;
-    return quick === 10;
-  });
+    // Otherwise it gets every other one, which takes 5 s.
+    quick = performance.now() - start < 2500 ? quick + 1 : 0;
+    return quick === 4;
+  }, 120_000);
 });
 
 /** Starts a server, which may have 200 descriptors, and nginx in front of it. */

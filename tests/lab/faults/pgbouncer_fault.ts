@@ -80,10 +80,12 @@ onCluster({ skip })(
         await Promise.all(Array.from({ length: 100 }, use));
       }),
     );
-    const [fault] = outcomes.filter(({ status }) => status === "rejected");
-    assert.ok(fault?.status === "rejected", "this test could not fail");
+    const reasons = outcomes.map((outcome) =>
+      outcome.status === "rejected" ? String(outcome.reason) : "none"
+    );
+    // On a busy machine another one may time out.
     assert.match(
-      String(fault.reason),
+      reasons.join("\n"),
       /add pgbouncer=true .*prepared statement "petstore /,
     );
   },
