@@ -16,7 +16,7 @@ export interface RateLimitResult {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Settings of `createHandler`, where an example shows them. */
+/** Settings of `createHandler`, whose example shows them. */
 export interface HandlerOptions {
   /** Keeps the pets. */
   readonly storage: PetStorage;

@@ -18,11 +18,11 @@ export function checkNames(
   const known = names.join(", ");
   if (typeof options !== "object" || options === null) {
     // The value is not shown, because it may be a key.
-    throw new TypeError(`${owner} takes an object of options: ${known}`);
+    throw new TypeError(`${owner} accepts an object with options: ${known}`);
   }
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || names.includes(name)) continue;
-    throw new TypeError(`Unknown option ${name}: ${owner} has ${known}`);
+    throw new TypeError(`Unknown option ${name}: ${owner} accepts ${known}`);
   }
 }
 

@@ -72,20 +72,20 @@ export function checkHostname(hostname: unknown): void {
 }
 
 /**
- * @param taker the function that `handle` was passed to.
+ * @param owner the function that `handle` was passed to, for the message.
  * @param others what to do with other fetch functions.
  * @throws {TypeError} if `handle` is not what `createHandler` returns.
  */
 export function checkHandler(
   handle: unknown,
-  taker: string,
+  owner: string,
   others: string,
 ): void {
   // By its member: it may be of another copy of this package.
   const { answer } = Object(handle) as { readonly answer?: unknown };
   if (typeof handle === "function" && typeof answer === "function") return;
   throw new TypeError(
-    `Cannot serve this ${typeof handle}: ${taker} takes what createHandler(…) returns. ${others}`,
+    `Cannot serve this ${typeof handle}: ${owner} accepts only what createHandler(…) returns. ${others}`,
   );
 }
 

@@ -1,4 +1,4 @@
-/** The command `sandbox`: a pet store to test clients, gateways and lessons against. */
+/** The command `sandbox`: a pet store to test clients and gateways against. */
 
 import { statSync } from "node:fs";
 import process from "node:process";

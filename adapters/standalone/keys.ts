@@ -154,9 +154,9 @@ function revoke(idOrKey: number | string): Action {
       const which = typeof idOrKey === "number" ? `key ${idOrKey}` : "this key";
       throw new Error(`Cannot find ${which}: see keys list`);
     }
-    const since = record.revoked?.toISOString();
+    const revokedAt = record.revoked?.toISOString();
     const text =
-      `Key ${record.id} for ${record.name} has been revoked since ${since}\n`;
+      `Key ${record.id} for ${record.name} was revoked at ${revokedAt}\n`;
     return { json: toJson(record), text };
   };
 }

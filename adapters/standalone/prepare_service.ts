@@ -38,7 +38,7 @@ export function prepareService(
   const { database, fixedKeys, shutdownDelay, shutdownTimeout } = config;
   if (database.kind === "memory" && fixedKeys === undefined && !isTerminal) {
     throw new Error(
-      "Cannot start: with memory: issued keys are lost when the server ends, and the first one is shown only on a terminal. Set PETSTORE_API_KEYS",
+      "Cannot start without PETSTORE_API_KEYS: in memory, issued keys are lost when the server ends, and the first one is shown only on a terminal",
     );
   }
   /** Resolves once the service is open; never settles if that fails. */

@@ -43,14 +43,14 @@ export function apiKeyStorage(
   return {
     async insert(record) {
       const sql = `${INSERT} ${RETURNING}`;
-      const [row] = await write("keep API key", sql, ...toValues(record));
+      const [row] = await write("store API key", sql, ...toValues(record));
       return toApiKeyRecord(row);
     },
 
     async insertFirst(record) {
       const sql =
         `${INSERT} WHERE NOT EXISTS (SELECT * FROM api_keys) ${RETURNING}`;
-      const rows = await write("keep first API key", sql, ...toValues(record));
+      const rows = await write("store first API key", sql, ...toValues(record));
       return rows.map(toApiKeyRecord)[0];
     },
 
@@ -78,7 +78,7 @@ export function apiKeyStorage(
       const time = day.getTime();
       const sql = `UPDATE api_keys SET last_used = ?
         WHERE id = ? AND coalesce(last_used, 0) < ?`;
-      await write("note the use of API key", sql, time, id, time);
+      await write("record use of API key", sql, time, id, time);
     },
   };
 }

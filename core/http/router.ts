@@ -28,7 +28,7 @@ export type Router<R extends Route> = (
  * a template matches one non-empty segment.
  */
 export function createRouter<R extends Route>(routes: readonly R[]): Router<R> {
-  // Keys are paths; for a template, what precedes its parameter and a "?", which no path contains.
+  // By path. In a template a "?", which no path contains, replaces the parameter: `/v1/pets/?`.
   const byPath = new Map<string, Router<R>>();
   // Not `Map.groupBy`: a router is made before Node 20, which lacks it, can be refused in words.
   for (const path of new Set(routes.map(({ path }) => path))) {

@@ -1,6 +1,6 @@
 /**
- * API keys: who may call. The service stores only the SHA-256 digest of each. Timing leaks nothing:
- * a near-match of digests reveals nothing about the key.
+ * API keys: who may call. They are compared and stored as SHA-256 digests. Timing leaks nothing: a
+ * near-match of digests reveals nothing about the key. Only valid keys are remembered, in memory.
  */
 
 import { sha256 } from "../sha256.ts";
@@ -35,7 +35,7 @@ const MAX_REMEMBERED = 10_000;
  * assert.equal(await keys.verify("guess"), false);
  * ```
  *
- * @param keys the keys themselves; their digests are kept.
+ * @param keys the keys themselves.
  * @returns the `keys` option of `createHandler`.
  * @throws {TypeError} if there are none, as every request would be refused; if a key is not a string
  * (for example an unset variable), or cannot be sent in an `Authorization: Bearer` header: it is

@@ -12,35 +12,35 @@ import type { JsonObject } from "./schemas.ts";
 
 /** The header fields that several responses have. */
 export const headers: JsonObject = {
-  "X-Request-Id": text(
+  "X-Request-Id": field(
     "Identifies the request in the server's log, if it keeps one.",
   ),
-  RateLimit: text(
+  RateLimit: field(
     'The remaining quota (draft-ietf-httpapi-ratelimit-headers), such as `"key";r=4;t=10`: 4 requests in the next 10 s. On every answer that was counted, if the server limits rates.',
   ),
-  "RateLimit-Policy": text(
+  "RateLimit-Policy": field(
     'The quota, such as `"key";q=100;w=10`: 100 requests in 10 s. On every answer that was counted, if the server limits rates.',
   ),
   "Retry-After": {
     description: "Seconds to wait; present exactly when nothing was changed.",
     schema: { type: "integer", format: "int32", minimum: 0 },
   },
-  "WWW-Authenticate": text(
+  "WWW-Authenticate": field(
     'How to send a key (RFC 6750 §3); with `error="invalid_token"` if one was sent.',
   ),
-  Allow: text("The methods of the path (RFC 9110 §10.2.1)."),
-  Accept: text("The media type of the body to send (RFC 9110 §15.5.16)."),
-  "Accept-Encoding": text(
+  Allow: field("The methods of the path (RFC 9110 §10.2.1)."),
+  Accept: field("The media type of the body to send (RFC 9110 §15.5.16)."),
+  "Accept-Encoding": field(
     "Present if the body was sent with a `Content-Encoding`: the one to use.",
   ),
-  Deprecation: text("Since when the operation is deprecated (RFC 9745).", {
+  Deprecation: field("Since when the operation is deprecated (RFC 9745).", {
     pattern: "^@[0-9]+$",
   }),
-  Sunset: text("When the operation is to be removed (RFC 8594)."),
+  Sunset: field("When the operation is to be removed (RFC 8594)."),
 };
 
-/** Describes a header field; `form` says more about its value than that it is text. */
-export function text(description: string, form: JsonObject = {}): JsonObject {
+/** Describes a header field; `form` says more about its value than that it is a string. */
+export function field(description: string, form: JsonObject = {}): JsonObject {
   return { description, schema: { type: "string", ...form } };
 }
 

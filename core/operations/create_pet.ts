@@ -6,7 +6,7 @@ import { Refusal } from "../http/refusal.ts";
 import { parseWithInt64 } from "../json.ts";
 import type { JsonObject } from "../openapi/schemas.ts";
 import { newPetExamples, petExamples } from "../openapi/examples.ts";
-import { json, refused, text } from "../openapi/responses.ts";
+import { field, json, refused } from "../openapi/responses.ts";
 import { parseNewPet } from "../pets/new_pet.ts";
 import { petToJson } from "../pets/pet.ts";
 import {
@@ -84,11 +84,11 @@ const description: JsonObject = {
     "201": {
       description: "The pet is added.",
       headers: {
-        Location: text(
+        Location: field(
           "Where the pet is: a reference to resolve against the address of the request.",
           { format: "uri-reference" },
         ),
-        "Idempotency-Replayed": text(
+        "Idempotency-Replayed": field(
           "`true` if the pet was added before, with the same `Idempotency-Key`.",
         ),
       },

@@ -1,12 +1,12 @@
 /** `getOpenApi`: `GET /openapi.json`, the document itself. */
 
 import type { JsonObject } from "../openapi/schemas.ts";
-import { json, refused, text } from "../openapi/responses.ts";
+import { field, json, refused } from "../openapi/responses.ts";
 import type { Operation } from "./operation.ts";
 
 const headers: JsonObject = {
-  ETag: text("Names this version of the document (RFC 9110 §8.8.3)."),
-  Vary: text("The document is compressed if `Accept-Encoding` allows gzip."),
+  ETag: field("Names this version of the document (RFC 9110 §8.8.3)."),
+  Vary: field("The document is compressed if `Accept-Encoding` allows gzip."),
 };
 
 const description: JsonObject = {

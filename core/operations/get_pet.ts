@@ -5,7 +5,7 @@ import { type Answer, type Fields, jsonAnswer } from "../http/message.ts";
 import { quote, Refusal } from "../http/refusal.ts";
 import type { JsonObject } from "../openapi/schemas.ts";
 import { petExamples } from "../openapi/examples.ts";
-import { headerRefs, json, refused, text } from "../openapi/responses.ts";
+import { field, headerRefs, json, refused } from "../openapi/responses.ts";
 import { parsePetId, petToJson } from "../pets/pet.ts";
 import {
   type Call,
@@ -75,7 +75,7 @@ export const getPet: Operation = {
   fields: deprecation,
   headers: {
     ...headerRefs(["Deprecation", "Sunset"]),
-    Link: text(
+    Link: field(
       'What replaces the operation (RFC 5829 §3.2), such as `<../pets>; rel="successor-version"`.',
       { pattern: '^<[^<>]*>; rel="successor-version"$' },
     ),

@@ -4,7 +4,7 @@ import { Refusal } from "../http/refusal.ts";
 import { sha256 } from "../sha256.ts";
 
 /**
- * Matches the header: a String of RFC 8941 §3.3.3, in which only `"` and `\` are escaped, or the
+ * Matches the header: a String of RFC 9651 §3.3.3, in which only `"` and `\` are escaped, or the
  * bare form. Both have 1 to 255 visible ASCII characters.
  */
 const KEY = /^(?:"((?:[!#-\[\]-~]|\\["\\]){1,255})"|([!#-~][!-~]{0,254}))$/;

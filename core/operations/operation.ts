@@ -47,7 +47,7 @@ export interface Endpoint {
   readonly path: string;
   /** If true, it needs no API key. */
   readonly isPublic?: boolean | undefined;
-  /** Header fields of all its responses, including errors; those of JSON are among them. */
+  /** Header fields of all its responses, including errors. They must include those of JSON. */
   readonly fields?: Fields | undefined;
   /** Answers a call. Rejects only with a `StorageError` or an unexpected error. */
   readonly run: (call: Call) => Promise<Answer>;

@@ -7,7 +7,7 @@ export type PetStatus = "available" | "pending" | "sold";
 
 /**
  * Identifier of a pet: 1 to 2⁶³ − 1, ascending in order of creation, never reused. `petId` makes
- * one.
+ * one. Its member exists only as a type (a brand), so no other `bigint` is accepted as an id.
  */
 export type PetId = bigint & { readonly inTypesOnly: "PetId" };
 
@@ -21,7 +21,10 @@ export interface NewPet {
   readonly status?: PetStatus;
 }
 
-/** A pet to add that has been checked, with its status filled in. `checkNewPet` makes one. */
+/**
+ * A pet to add that has been checked, with its status filled in. `checkNewPet` makes one. It has a
+ * brand, as {@linkcode PetId} does.
+ */
 export type CheckedPet = Required<NewPet> & {
   readonly inTypesOnly: "CheckedPet";
 };

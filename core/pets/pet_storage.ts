@@ -29,7 +29,7 @@ export interface PetStorage {
     options?: { readonly idempotencyKey?: string },
   ): Promise<Pet & { readonly replayed?: true }>;
 
-  /** Returns the pet with this id; `undefined` if there is none. */
+  /** Returns the pet with this id; `undefined` if it does not exist. */
   get(id: PetId): Promise<Pet | undefined>;
 
   /** Returns the pets that match, ascending by id, and says whether more do. */

@@ -107,7 +107,7 @@ for (const [name, call, says] of MISSING) {
   test(`${name} says what to pass if something else is: ${call}`, async () => {
     await assert.rejects(async () => await call(), (error) => {
       assert.ok(error instanceof TypeError);
-      assert.match(error.message, RegExp(`${name.split(" ")[0]} takes `));
+      assert.match(error.message, RegExp(`${name.split(" ")[0]} accepts `));
       assert.match(error.message, says);
       return true;
     });

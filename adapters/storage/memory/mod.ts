@@ -129,7 +129,7 @@ function memoryApiKeys(assertOpen: () => void): ApiKeyStorage {
     { name, digest, created, expires }: NewApiKeyRecord,
   ): ApiKeyRecord {
     if (digests.includes(digest)) {
-      throw new Error("Cannot keep API key: its digest already exists");
+      throw new Error("Cannot store API key: its digest already exists");
     }
     const id = digests.push(digest);
     const record = { id, name, created, ...expires && { expires } };

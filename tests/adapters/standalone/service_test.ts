@@ -140,7 +140,7 @@ test("a draining service refuses requests and readyz, and answers livez and metr
 
 for (const isClosed of [false, true]) {
   const what = isClosed ? "that is closed does not log" : "logs";
-  test(`a server ${what} that it cannot note the use of a key`, async (t) => {
+  test(`a server ${what} that it cannot record the use of a key`, async (t) => {
     const begun = Promise.withResolvers<void>();
     const failing = Promise.withResolvers<void>();
     const storage = memoryStorage();

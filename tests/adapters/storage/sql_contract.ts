@@ -196,12 +196,11 @@ export function sqlContract(
       "list pets": () => list({ limit: 1 }),
       "reach the (?:storage|database)": () => storage.ping(),
       "check API key": () => apiKeys.isActive("1"),
-      "keep API key": () => apiKeys.insert(record),
-      "keep first API key": () => apiKeys.insertFirst(record),
+      "store API key": () => apiKeys.insert(record),
+      "store first API key": () => apiKeys.insertFirst(record),
       "list API keys": () => apiKeys.list(),
       "revoke API key": () => apiKeys.revoke(1, created),
-      "note the use of API key": async () =>
-        await apiKeys.markUsed?.(1, created),
+      "record use of API key": async () => await apiKeys.markUsed?.(1, created),
     };
     for (const [action, call] of Object.entries(refused)) {
       const message = RegExp(`^Cannot ${action}: the storage is closed$`);

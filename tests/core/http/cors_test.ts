@@ -130,9 +130,12 @@ test("an origin is a scheme, a host, and a port if it is not the usual one", asy
   const others: readonly (readonly [unknown, RegExp])[] = [
     [{ origins: 5n }, /, not bigint$/],
     [{ origins: [{ password: "secret" }] }, /, not \[object\]$/],
-    [{ origins: "*", maxAge: 5 }, /^Unknown option maxAge: cors has origins$/],
-    [null, /^cors takes an object of options: origins$/],
-    ["*", /^cors takes an object of options: origins$/],
+    [
+      { origins: "*", maxAge: 5 },
+      /^Unknown option maxAge: cors accepts origins$/,
+    ],
+    [null, /^cors accepts an object with options: origins$/],
+    ["*", /^cors accepts an object with options: origins$/],
   ];
   for (const [cors, message] of others) {
     const options = { cors } as HandlerOptions;

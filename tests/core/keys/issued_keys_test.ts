@@ -266,7 +266,7 @@ test("issue throws for an expiry that is not in the future, or that is not kept"
   const typo = { expiry: expires } as object;
   await assert.rejects(
     keys.issue("a", typo),
-    /Unknown option expiry: issue has expires/,
+    /Unknown option expiry: issue accepts expires/,
   );
   const { find, markUsed, ...others } = storage;
   for (const part of [{ find }, { markUsed }, {}]) {
