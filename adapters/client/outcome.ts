@@ -45,7 +45,7 @@ export function readOutcome<T extends object>(
   const known = {
     status: status === 0 ? undefined : status,
     requestId: requestId === null ? undefined : show(requestId, key),
-    retryAfter: parseRetryAfter(headers.get("retry-after") ?? "", now()),
+    retryAfter: parseRetryAfter(headers, now()),
     uncertain: isCreate,
     cause,
   };

@@ -50,16 +50,24 @@ export async function pause(
 }
 
 /**
- * Reads `Retry-After` (RFC 9110 §10.2.3): a number of seconds, or a date that ends in GMT.
+ * Reads `Retry-After` (RFC 9110 §10.2.3): a number of seconds, or a date that ends in GMT. A date is
+ * compared with the `Date` of the response, because the clocks may differ; without it, with `now`.
  *
  * @returns the time to wait in ms, 0 if it has passed; `undefined` if the field is absent or
  * malformed.
  */
 export function parseRetryAfter(
-  field: string,
+  headers: Headers,
   now: number,
 ): number | undefined {
+  const field = headers.get("retry-after") ?? "";
   if (/^[0-9]+$/.test(field)) return Number(field) * 1000;
+  const date = parseDate(field);
+  const sent = parseDate(headers.get("date") ?? "") ?? now;
+  return date === undefined ? undefined : Math.max(0, date - sent);
+}
+
+function parseDate(field: string): number | undefined {
   const date = field.endsWith(" GMT") ? Date.parse(field) : NaN;
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+  return Number.isNaN(date) ? undefined : date;
 }

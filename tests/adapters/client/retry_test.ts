@@ -180,6 +180,23 @@ test("Retry-After, in seconds or as a date in GMT, is the least that a pause tak
   }
 });
 
+test("a date in Retry-After is read by the server's clock, if its answer has a valid Date", async () => {
+  const start = Date.UTC(2026, 10, 21, 12, 0, 0);
+  const cases = [
+    ["Sat, 21 Nov 2026 13:00:00 GMT", "Sat, 21 Nov 2026 13:00:09 GMT"], // an hour ahead
+    ["Sat, 21 Nov 2026 11:00:00 GMT", "Sat, 21 Nov 2026 11:00:09 GMT"],
+    ["yesterday", "Sat, 21 Nov 2026 12:00:09 GMT"],
+  ] as const;
+  for (const [date, field] of cases) {
+    const { client, clock } = scripted([
+      page(503, { date, "retry-after": field }),
+      json("[]"),
+    ], { clock: testClock({ start }) });
+    await client.listPets();
+    assert.deepEqual(clock.pauses, [9250], date);
+  }
+});
+
 test("a Retry-After beyond 30 s is for the caller, at once", async () => {
   const { client, requests, clock } = scripted([
     page(429, { "retry-after": "31" }),
