@@ -112,7 +112,8 @@ export function recording(readBody: ReadBody, entry: Entry): ReadBody {
   return async (...limits) => {
     const body = await readBody(...limits);
     if (!("status" in body) && body.byteLength > 0) {
-      entry.body = new TextDecoder().decode(body);
+      // A byte order mark is kept: a client should not send one.
+      entry.body = new TextDecoder("utf-8", { ignoreBOM: true }).decode(body);
     }
     return body;
   };
