@@ -84,9 +84,9 @@ export async function readText(
     return tooLarge(limits.maxBodyBytes);
   }
   // Deno 2.9 and Node 26 decode only the `chunked` of `gzip, chunked`, and would pass on the gzip
-  // as the body. Bun 1.4 answers 400 by itself (oven-sh/bun#35295): this can go if the others do so
-  // too.
-  if (length === undefined && !/^chunked$/i.test(coding ?? "chunked")) {
+  // as the body. Node 22 ignores an empty field beside a length. Bun 1.4 answers 400 by itself
+  // (oven-sh/bun#35295): this can go if the others do so too.
+  if (coding !== null && !/^chunked$/i.test(coding)) {
     return wrongTransferCoding;
   }
   const bytes = await readBody(limits, length);
