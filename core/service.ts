@@ -106,8 +106,8 @@ export function createPipeline(
         }
         keyId = readKeyId(verified);
         apiKey = key;
-        const counted = rateLimit && await rateLimit(key);
-        if (counted !== undefined) {
+        if (rateLimit !== undefined) {
+          const counted = await rateLimit(key);
           limitFields = readFields(counted);
           if (!counted.allowed) {
             return complete(tooManyRequests, endpoint, keyId, limitFields);

@@ -70,7 +70,7 @@ test("a rateLimit that fails, or returns what cannot be sent, is a 500 with a re
   const broken = new Error("broken");
   const told: string[] = [];
   const onError = (cause: unknown) => void told.push(`${cause}`);
-  for (const result of [...wrong, null, field("a b", "c"), broken]) {
+  for (const result of [...wrong, null, undefined, field("a b", "c"), broken]) {
     const rateLimit = async () => {
       if (result === broken) throw broken;
       return result as RateLimitResult;
@@ -78,5 +78,5 @@ test("a rateLimit that fails, or returns what cannot be sent, is a 500 with a re
     assert.equal((await send("GET /pets", rateLimit, { onError })).status, 500);
   }
   assert.deepEqual(told.splice(0, wrong.length), wrong.map(() => said));
-  assert.deepEqual([told.length, told.pop()], [3, "Error: broken"]);
+  assert.deepEqual([told.length, told.pop()], [4, "Error: broken"]);
 });
