@@ -28,7 +28,8 @@ const cases = [
   ]],
   ["a statement that was not carried out", "unavailable", "unavailable", [
     sqlError("08P01", "query_wait_timeout"), // PgBouncer did not send it on
-    ...["40001", "53300", "55P03"].map((code) => sqlError(code)),
+    // The last is that of pg_cancel_backend(); pg_terminate_backend() is 57P01 above.
+    ...["40001", "53300", "55P03", "57014"].map((code) => sqlError(code)),
   ]],
   // For being idle, so before it read the statement.
   ["a connection that the server ended", "unavailable", "unavailable", [

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Client } from "pg";
 import {
   type PetDatabase,
   postgresStorage,
@@ -368,33 +367,13 @@ it("acknowledges a replay only when the synchronous standby has it", async ({ t,
   assert.equal((await storage.create(REX, key(2))).replayed, undefined);
 });
 
-const ENDS = [
-  ["pg_cancel_backend", "unavailable"],
-  ["pg_terminate_backend", "outcome_unknown"],
-] as const;
-for (const [end, kind] of ENDS) {
-  it(`says that a create is ${kind} after ${end}`, async ({ t, cluster, url }) => {
-    const storage = await open(t, url);
-    const locker = await lockPets(t, url);
-    const creating = awaitedLater(storage.create(REX));
-    await untilDone(
-      cluster,
-      `${end}(pid) from pg_stat_activity
-        where wait_event_type = 'Lock' and query like '%INSERT INTO pets%'`,
-    );
-    await assertFault(creating, kind, /./);
-    await locker.end();
-    assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
-    await storage.create(REX);
-  });
-}
-
 it("answers in time if its connections, or a lock, are taken", async ({ t, cluster, url }) => {
   const parameters =
     `connection_limit=1&host=127.0.0.1,127.0.0.1&port=${cluster.port}`;
   const times = { connectTimeout: 1000 };
   const storage = await open(t, `${url}?${parameters}`, times);
-  const locker = await lockPets(t, url);
+  const locker = await connect(t, url);
+  await locker.query("begin; lock table pets");
   const creating = awaitedLater(storage.create(REX));
   await untilDone(
     cluster,
@@ -423,13 +402,6 @@ async function open(
   const storage = await postgresStorage(url, { ...PATIENCE, ...times });
   atEnd(t, () => storage.close());
   return storage;
-}
-
-/** Takes the lock that creates wait for, until the connection is ended. */
-async function lockPets(t: TestContext, url: string): Promise<Client> {
-  const locker = await connect(t, url);
-  await locker.query("begin; lock table pets");
-  return locker;
 }
 
 /** Selects until there is a row. */
