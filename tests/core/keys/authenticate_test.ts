@@ -17,12 +17,6 @@ const VALID = {
   "one character": { id: "x" },
   "64 characters": { id: "x".repeat(64) },
   "more members": { id: 1, valid: false },
-  "a getter": {
-    get id() {
-      return 1;
-    },
-  },
-  "a proxy": new Proxy({ id: 1 }, {}),
   "a thenable": { then: (done: (id: unknown) => void) => done({ id: 1 }) },
 };
 
@@ -31,34 +25,17 @@ const REFUSED = { "false": false, "undefined": undefined };
 const WRONG = {
   "null": null,
   "a number": 1,
-  "zero": 0,
-  "a bigint": 1n,
-  "an empty string": "",
   "a string": "true",
-  "a symbol": Symbol("id"),
-  "a boxed true": new Boolean(true),
-  "an array": [1],
   "no id": {},
   "valid: false": { valid: false },
-  "valid: true": { valid: true },
   "an inherited id": Object.create({ id: 1 }),
-  "an id of a class": new (class {
-    get id() {
-      return 1;
-    }
-  })(),
   "a function": Object.assign(() => true, { id: 1 }),
   "an empty id": { id: "" },
   "65 characters": { id: "x".repeat(65) },
   "an unsafe integer": { id: 2 ** 53 },
   "a fraction": { id: 1.5 },
-  "no number": { id: NaN },
-  "id true": { id: true },
   "id null": { id: null },
-  "id undefined": { id: undefined },
   "a bigint as id": { id: 1n },
-  "an object as id": { id: new String("x") },
-  "a proxy that has none": new Proxy({}, { get: () => 1 }),
   "a thenable of none": {
     id: 1,
     then: (done: (result: unknown) => void) => done({ valid: true }),
@@ -71,10 +48,6 @@ const UNREADABLE = {
       return forbid();
     },
   },
-  "a proxy that throws": new Proxy({ id: 1 }, {
-    getOwnPropertyDescriptor: forbid,
-  }),
-  "a proxy whose get throws": new Proxy({ id: 1 }, { get: forbid }),
   "a thenable that throws": { id: 1, then: forbid },
 };
 
