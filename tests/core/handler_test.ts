@@ -41,20 +41,11 @@ const FAULTS = (["unavailable", "outcome_unknown"] as const).flatMap((kind) => [
 
 const CAUSES: readonly unknown[] = [
   undefined,
-  null,
-  0,
-  "",
   SECRET,
-  Symbol(SECRET),
   { message: SECRET, status: 200, kind: "unavailable" },
   Object.assign(new Error(SECRET), { kind: "unavailable", retryAfter: "7" }),
   Object.assign(new Error(SECRET), { kind: "toString", retryAfter: 7 }),
-  () => SECRET,
   new Error(SECRET, { cause: new Error(SECRET) }),
-  new RangeError(SECRET),
-  new SyntaxError(SECRET),
-  new Response(SECRET),
-  new DOMException(SECRET, "AbortError"),
   new Proxy({}, {
     getPrototypeOf() {
       throw new Error(SECRET);
@@ -114,29 +105,18 @@ test("handle answers 500 if a storage returns anything but a pet or a page", asy
   const rex = { id: 1n, name: "Rex", categoryId: 1n, status: "sold" };
   const noPets: unknown[] = [
     null,
-    0,
-    1n,
     "pet",
-    true,
-    {},
     { ...rex, id: 1 },
-    { ...rex, id: undefined },
     { ...rex, name: undefined },
     { ...rex, categoryId: "1" },
     { ...rex, status: undefined },
   ];
   const noPages: unknown[] = [
     undefined,
-    null,
-    0,
-    "pets",
     {},
-    [],
-    true,
     { pets: 1 },
     ...noPets.map((pet) => ({ pets: [pet] })),
-    ...[null, 0, 2n ** 63n, 1.5, "x>; rel=evil", {}]
-      .map((last) => ({ pets: [], last })),
+    ...[null, 2n ** 63n, "x>; rel=evil"].map((last) => ({ pets: [], last })),
   ];
   const wrong = [
     ...noPages.map((page) => [CALLS[0], page] as const),
