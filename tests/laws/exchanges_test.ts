@@ -7,7 +7,6 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { memoryStorage } from "../../adapters/storage/memory/mod.ts";
-import { shuttingDown } from "../../core/http/refusal.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import type { HandlerOptions } from "../../core/handler_options.ts";
 import { type Answer, ask } from "../contract/ask.ts";
@@ -143,19 +142,6 @@ test("the OpenAPI document declares no example, error or header field in vain", 
   const toAdd = missing.filter((what) => !unseen.includes(what));
   assert.deepEqual(toAdd, [], `${advice} ${toAdd.join(", ")}`);
   assert.deepEqual(missing, unseen);
-});
-
-test("a server that is shutting down says so, and sends the client elsewhere", () => {
-  const { status, message, headers } = shuttingDown;
-  assert.deepEqual(
-    [status, message, headers["retry-after"], headers["connection"]],
-    [
-      503,
-      "Cannot take the request: the server is shutting down. Nothing was changed, and it can be sent again",
-      "1",
-      "close",
-    ],
-  );
 });
 
 /** The operation that a request calls; for another method, all operations of its path. */
