@@ -139,17 +139,6 @@ test("each clause of the interface blames a mistake", () => {
   assert.deepEqual([...blaming].sort(), Object.keys(INTERFACE_CLAUSES).sort());
 });
 
-test("the judge says what to fix first", async () => {
-  const report = await judge(
-    storeOf("any key will do", "names are trimmed"),
-    SPEC,
-  );
-  const [first, ...more] = failing(report);
-  assert.ok(more.length > 0);
-  assert.equal(report.fixFirst, first?.sentence);
-  assert.match(report.fixFirst ?? "", /^no key or a wrong one/);
-});
-
 test("the judge counts the pets it added: those repeated once, and those with a 200", async () => {
   const own = handleService();
   const cases = [
