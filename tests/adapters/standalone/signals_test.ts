@@ -19,14 +19,6 @@ import { newFolder } from "../../support/temporary_directory.ts";
 import { until } from "../../support/time.ts";
 import { openWire, rawRequest } from "../../support/wire.ts";
 
-test("SIGTERM lets a create under way finish, and then exits with 0", async (t) => {
-  const server = await startMain(t);
-  const slow = await openSlowCreate(t, server);
-  await tellToStop(server);
-  assert.match(await slow.finish(), /^HTTP\/1\.1 201 /);
-  assert.equal(await server.exited, 0);
-});
-
 test("a request that does not finish delays the end by at most SHUTDOWN_TIMEOUT", async (t) => {
   const server = await startMain(t, { env: { SHUTDOWN_TIMEOUT: "1" } });
   await openSlowCreate(t, server);
@@ -68,7 +60,7 @@ test("ADMIN_PORT alone has /metrics, and has nothing else but the probes", async
   assert.equal(await server.end(), 1);
 });
 
-test("ADMIN_PORT answers /metrics until the requests in flight are finished", async (t) => {
+test("SIGTERM lets a create finish, ADMIN_PORT answers until then, and the exit is 0", async (t) => {
   const { server, admin } = await startWithAdmin(t, "0");
   const slow = await openSlowCreate(t, server);
   await tellToStop(server);

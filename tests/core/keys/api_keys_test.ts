@@ -2,7 +2,6 @@ import { sha256 } from "../../../core/sha256.ts";
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
-  anyOf,
   apiKeys,
   type FoundKey,
   rememberKeys,
@@ -97,17 +96,6 @@ for (const [how, [found, takes, age]] of Object.entries(AGES)) {
     }
   });
 }
-
-test("anyOf returns what the first of its keys returns that knows the key", async () => {
-  const [one, two] = [{ id: 1 }, { id: 2 }];
-  const keys = anyOf(
-    { verify: async (key) => key === "fixed" },
-    { verify: async (key) => key === "one" && one },
-    { verify: async (key) => key !== "none" && two },
-  );
-  const results = ["fixed", "one", "other", "none"].map(keys.verify);
-  assert.deepEqual(await Promise.all(results), [true, one, two, false]);
-});
 
 test("rememberKeys remembers no more than 10,000 keys", async () => {
   const { keys, state } = remembered();
