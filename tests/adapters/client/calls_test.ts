@@ -67,11 +67,11 @@ test("a wrong argument rejects with a TypeError, and nothing is sent", async () 
     [`after ${bigint} number`]: () =>
       Array.fromAsync(client.pets(wrong({ after: 7 }))),
     [`after ${bigint} string`]: () => client.listPets(wrong({ after: "7" })),
-    "Unknown option statuss: listPets has limit, status, after": () =>
+    "Unknown option statuss: listPets accepts limit, status, after": () =>
       client.listPets(wrong({ statuss: "sold" })),
-    "listPets takes an object of options: limit, status, after": () =>
+    "listPets accepts an object with options: limit, status, after": () =>
       client.listPets(wrong(null)),
-    "Unknown option key: each call has signal": () =>
+    "Unknown option key: each call accepts signal": () =>
       client.createPet({ name: "Rex", categoryId: 1n }, wrong({ key: "a" })),
   };
   for (const [message, call] of Object.entries(calls)) {
@@ -84,7 +84,7 @@ test("a wrong argument rejects with a TypeError, and nothing is sent", async () 
   // At once, and not when the walk begins.
   assert.throws(() => client.pets(wrong(null)), {
     name: "TypeError",
-    message: "pets takes an object of options: limit, status, after",
+    message: "pets accepts an object with options: limit, status, after",
   });
   assert.equal(requests.length, 0);
 });
