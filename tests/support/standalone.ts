@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { test, type TestContext } from "node:test";
 import type { OpenService } from "../contract/ask.ts";
+import { atEnd } from "./at_end.ts";
 import {
   type Ended,
   freePort,
@@ -148,6 +149,8 @@ async function startCommand(
     isInteractive: true,
     ...env && { env },
   });
+  // SIGKILL would end `script` alone, and the server would use its folder a little longer.
+  atEnd(t, () => program.end());
   // A terminal shows both outputs.
   const stderr = () => program.stdout().replaceAll("\r", "");
   return await untilListening({ ...program, stderr });
