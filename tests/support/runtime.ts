@@ -34,11 +34,14 @@ export interface FoundRuntime extends Runtime {
 
 const LEAST_VERSION = { deno: [2, 9], bun: [1, 4], node: [22, 18] } as const;
 
-/** Looks for a runtime that is new enough. */
-export function findRuntime(name: Runtime["name"]): FoundRuntime {
+/** Looks for a runtime that is new enough. `env` is the environment. */
+export function findRuntime(
+  name: Runtime["name"],
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): FoundRuntime {
   const variable = `PETSTORE_TEST_${name.toUpperCase()}`;
   const usual = name === RUNTIME ? process.execPath : name;
-  const command = process.env[variable] ?? usual;
+  const command = env[variable] ?? usual;
   const { stdout } = spawnSync(command, ["--version"], { encoding: "utf8" });
   const [version = ""] = /\d+\.\d+\.\d+/.exec(stdout ?? "") ?? [];
   const [major = 0, minor = 0] = version.split(".").map(Number);
@@ -54,7 +57,8 @@ export function findRuntime(name: Runtime["name"]): FoundRuntime {
 
 /** Looks for the three runtimes, and notes which are missing. */
 export function findRuntimes(): readonly FoundRuntime[] {
-  const all = (["deno", "bun", "node"] as const).map(findRuntime);
+  const names = ["deno", "bun", "node"] as const;
+  const all = names.map((name) => findRuntime(name));
   for (const { missing } of all) skipping(missing ?? false);
   return all;
 }
