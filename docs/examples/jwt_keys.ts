@@ -28,8 +28,8 @@ const storage = memoryStorage();
 const told: PetStorage = {
   ...storage,
   async create(pet, options) {
-    const added = await storage.create(pet, options);
     const { sub } = decodeJwt(token.getStore() ?? ""); // verified before
+    const added = await storage.create(pet, options);
     console.log(`${sub} added pet ${added.id}`);
     return added;
   },
@@ -37,7 +37,7 @@ const told: PetStorage = {
 const handle = createHandler({ storage: told, keys });
 
 function answer(request: Request): Promise<Response> {
-  const sent = request.headers.get("authorization")?.split(" ")[1] ?? "";
+  const sent = request.headers.get("authorization")?.split(/ +/)[1] ?? "";
   return token.run(sent, () => handle(request));
 }
 
