@@ -160,7 +160,7 @@ export function createStore(options: SandboxOptions) {
     get faults() {
       return structuredClone(faults);
     },
-    pets: (): readonly Pet[] => [...kept],
+    pets: (): readonly Pet[] => kept.map((pet) => ({ ...pet })),
     /** The pets and requests in numbers, and the faults that wait. */
     state: () => ({ pets: kept.length, faults, requests: journal.size }),
     /** Throws as `checkFaults` does; then none is added. */

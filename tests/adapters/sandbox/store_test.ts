@@ -58,6 +58,13 @@ test("reset forgets pets, ids, faults, requests and idempotency keys since the s
   assert.equal(store.pets.length, 4);
 });
 
+test("what a test changes in the pets it read is not the store's", async () => {
+  const { store, get } = open({ pets: 1 });
+  for (const pet of store.pets) Object.assign(pet, { name: "Mine" });
+  store.reset();
+  assert.match((await get()).text, /"name":"Rex"/);
+});
+
 test("faults apply in order, each to as many requests as it says", async () => {
   const { store, statuses } = open();
   store.add([{ answer: { status: 500 }, times: 2 }, busy]);
