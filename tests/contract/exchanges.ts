@@ -196,7 +196,7 @@ export const EXCHANGES: Readonly<Record<string, Exchanges>> = {
     [NO_OBJECT]: [{ body: "7" }, { body: "[]" }, { body: "null" }],
   },
 
-  "createPet accepts JSON in UTF-8, however Content-Type spells it, and nothing else": {
+  "createPet accepts JSON in UTF-8 alone, however Content-Type spells it": {
     "201": [
       ...types(undefined, "Application/JSON", " application/json ", "application/json;charset=utf-8"),
       ...types('application/json ; charset="UTF-8"', "application/json; profile=x; Charset=UTF-8"),

@@ -73,7 +73,7 @@ export const HTTP_CLAUSES: Clauses = {
     }
   },
 
-  async "another method on a known path is 405 with Allow, and OPTIONS 204, with or without a key"(
+  async "another method on a known path is 405 with Allow, OPTIONS 204, key or none"(
     client,
   ) {
     const { id } = await client.addPet();

@@ -180,7 +180,7 @@ test("Retry-After, in seconds or as a date in GMT, is the least that a pause tak
   }
 });
 
-test("a date in Retry-After is read by the server's clock, if its answer has a valid Date", async () => {
+test("a date in Retry-After is read by the server's clock if the answer has a Date", async () => {
   const start = Date.UTC(2026, 10, 21, 12, 0, 0);
   const cases = [
     ["Sat, 21 Nov 2026 13:00:00 GMT", "Sat, 21 Nov 2026 13:00:09 GMT"], // an hour ahead

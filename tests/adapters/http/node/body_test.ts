@@ -87,7 +87,7 @@ test("a body in chunks is refused if it comes in too many tiny pieces", async (t
   }
 });
 
-test("a body that stops arriving is 408, and one that came with the header has no timer", async (t) => {
+test("a body that stops arriving is 408; one that came with the header has no timer", async (t) => {
   const { mock } = t.mock.method(globalThis, "setTimeout");
   const limits = { maxBodyBytes: 1000, bodyTimeout: 23 };
   const timers = () => mock.calls.filter((call) => call.arguments[1] === 23);
