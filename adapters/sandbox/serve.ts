@@ -8,11 +8,10 @@ import {
 } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { toHandler } from "../../core/http/fetch_handler.ts";
-import type { Service } from "../../core/http/message.ts";
+import type { Fields, Service } from "../../core/http/message.ts";
 import { checkIntegers, checkNames, shown } from "../../core/options.ts";
 import { isHost, noTunnel } from "../../core/http/target.ts";
 import { clientErrorListener, refuse } from "../http/node/client_error.ts";
-import { findField } from "../http/node/exchange.ts";
 import { toNodeListener } from "../http/node/listener.ts";
 import { checkHostname, listenError, origin } from "../http/server.ts";
 import { CONTROL, createControl } from "./control.ts";
@@ -65,13 +64,7 @@ export async function serveStore(
   function listener(req: IncomingMessage, res: ServerResponse): void {
     const { socket, rawHeaders } = req;
     const [method, target] = [String(req.method), String(req.url)];
-    // Not `headersDistinct`: that of Deno 2.9 fails if a field is named `constructor`.
-    const headers = Object.fromEntries(
-      rawHeaders.filter((_, i) => i % 2 === 0).map((name) => [
-        name.toLowerCase(),
-        findField(rawHeaders, name) ?? "",
-      ]),
-    );
+    const headers = joinFields(rawHeaders);
     const entry = CONTROL_TARGET.test(target)
       ? undefined
       : store.journal.begin({ method, target, headers });
@@ -125,6 +118,22 @@ export async function serveStore(
       await closed;
     },
   };
+}
+
+/**
+ * Joins the values of each field by a comma. Not `headersDistinct`: that of Deno 2.9 fails if a
+ * field is named `constructor`. Not `findField` for each name: 900 fields of one name would take
+ * 0.5 s.
+ */
+function joinFields(raw: readonly string[]): Fields {
+  const fields = new Map<string, string>();
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = String(raw[i]).toLowerCase();
+    const before = fields.get(name);
+    const value = String(raw[i + 1]);
+    fields.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
+  return Object.fromEntries(fields);
 }
 
 /** @throws {TypeError} if these are not the names of hosts, or one has a port. */

@@ -19,9 +19,9 @@ export const OTHERS =
   "Do your own work in (req, res) before the listener, or serve other fetch functions with srvx";
 
 /**
- * How many header fields a request may have. Node 22 drops those that follow, which may be a second
- * `Authorization`, an `Idempotency-Key` or an `Upgrade`. Node 24 and 26 refuse the request
- * themselves (`server.maxHeadersCount` in their document HTTP).
+ * A request of so many header fields is refused. Node 22, and `node:http` of Deno 2.9, drop those
+ * that follow, which may be a second `Authorization`, an `Idempotency-Key` or an `Upgrade`. Node 24
+ * and 26 refuse the request themselves (`server.maxHeadersCount` in their document HTTP).
  */
 const MAX_FIELDS = 1000;
 
@@ -42,7 +42,7 @@ export function createListener(
   async function ask(exchange: Exchange): Promise<Answer> {
     const { req } = exchange;
     const { method, rawHeaders, socket } = req;
-    if (rawHeaders.length > 2 * MAX_FIELDS) return headerTooLarge;
+    if (rawHeaders.length >= 2 * MAX_FIELDS) return headerTooLarge;
     // Building a `Headers` takes 20 times as long as looking up a field.
     const get = (name: string) => findField(rawHeaders, name);
     const host = get("host");

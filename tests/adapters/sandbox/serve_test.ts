@@ -160,6 +160,13 @@ for (const [what, sent, ...recorded] of BAD) {
   });
 }
 
+it("a request of 1,100 fields is refused, because some may be missing", async (sandbox) => {
+  const fields = Array<string>(1100).fill("x:");
+  const wire = await sandbox.wire(rawRequest("GET /v1/pets", fields));
+  const answer = await wire.rest();
+  assert.match(answer, /^HTTP\/1.1 400 [^]*its header is too large/);
+});
+
 it("an expectation that is unknown is ignored", async ({ send }) => {
   assert.match(
     await send("GET /v1/pets?limit=1\nExpect: miracles"),

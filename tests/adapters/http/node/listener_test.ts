@@ -120,11 +120,11 @@ test("toNodeListener reports to console.error unless told otherwise", async (t) 
   assert.deepEqual(mock.calls.map((call) => call.arguments), [[error]]);
 });
 
-test("a request of more than 1,000 fields is refused, because some may be missing", async (t) => {
+test("a request of 1,000 fields is refused, because some may be missing", async (t) => {
   const server = createServer(listenerOf(saying("hello")));
   server.maxHeadersCount = 0; // otherwise Node 24 and 26 refuse it themselves
   const wire = await openWire(t, { port: await listenOn(t, server) });
-  const fields = Array<string>(999).fill("x:"); // and a Host
+  const fields = Array<string>(998).fill("x:"); // and a Host
   wire.write(rawRequest("GET /", fields));
   assert.equal((await wire.answer()).status, 200);
   wire.write(rawRequest("GET /", [...fields, "x:"]) + GET);
