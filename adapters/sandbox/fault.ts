@@ -111,10 +111,11 @@ function integer(least: number, most: number = Number.MAX_SAFE_INTEGER) {
 
 /** An object that may have these members and no others. */
 function members<Entries extends v.ObjectEntries>(entries: Entries) {
+  const unknown = `is unknown; use ${Object.keys(entries).join(", ")}`;
   return v.partial(
     v.strictObject(
       entries,
-      ({ path }) => path === undefined ? "must be a JSON object" : "is unknown",
+      ({ path }) => path === undefined ? "must be a JSON object" : unknown,
     ),
   );
 }

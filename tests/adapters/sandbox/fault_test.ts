@@ -38,7 +38,7 @@ const FAULTS: readonly Row[] = [
   [{ cut: 1, lose: true, delay: 1 }, /it must have exactly one of/],
   [{ times: 2 }, /it must have exactly one of/],
   [{ when: { method: "GET" } }, /it must have exactly one of/],
-  [{ loose: true }, /loose is unknown$/],
+  [{ loose: true }, /loose is unknown; use when, times, delay, .*, drip$/],
   [{ delay: -1 }, /delay must be an integer from 0 to 2147483647$/],
   [{ delay: 2147483648 }, /delay must be an integer/],
   [{ delay: "5" }, /delay must be an integer/],
@@ -67,7 +67,7 @@ const WHENS: readonly Row[] = [
     [{ path }, /when.path must fit/] as const
   ),
   [{ path: "/v1/pets/1?a" }, /when.path must have no query$/],
-  [{ query: "" }, /when.query is unknown$/],
+  [{ query: "" }, /when.query is unknown; use method, path$/],
 ];
 
 const ANSWERS: readonly Row[] = [
