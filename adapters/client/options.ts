@@ -129,7 +129,7 @@ export function readOptions(options: ClientOptions): Settings {
   ) {
     // The value is not shown, because it may contain a password or the key.
     throw new TypeError(
-      'Wrong option baseUrl: it must be an absolute http or https URL without user, query and fragment, such as "https://api.example.com/v1"',
+      'Wrong option baseUrl: it must be a string, an absolute http or https URL without user, query and fragment, such as "https://api.example.com/v1"',
     );
   }
   if (!isSendable(key)) {

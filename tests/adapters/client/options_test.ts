@@ -29,7 +29,11 @@ const urls = ["", "/v1", "ftp://example.com/v1", KEY, undefined]
   .concat("http://user@example.com/v1");
 
 const cases = [
-  ["baseUrl", [...urls, new URL("http://example.com/v1")], /: .* such as/],
+  [
+    "baseUrl",
+    [...urls, new URL("http://example.com/v1")],
+    /: it must be a string, an .* such as/,
+  ],
   ["key", ["", " ", `${KEY}\n`, `${KEY}é`, undefined, 7], /: /],
   ["fetch", [KEY], /: it must be a function, not /],
 ] as const;
