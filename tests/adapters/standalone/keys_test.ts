@@ -95,8 +95,8 @@ it("keys ends without waiting until a connection to PostgreSQL is idle for 30 s"
   assert.ok(performance.now() - began < 25_000);
   const { host, pathname } = new URL(env.DATABASE_URL);
   const named = `Database: postgres://${host}${pathname}\n`;
-  // A busy server may be waited for first, which is told too.
-  assert.ok(program.stderr().endsWith(named), program.stderr());
+  // A busy server may be waited for, which is told too.
+  assert.ok(program.stderr().includes(named), program.stderr());
 });
 
 testUnless(RUNTIME !== "node" && "only Node 22 warns of SQLite")(
