@@ -31,12 +31,9 @@ test("faults are accepted as they are", () => {
 type Row = readonly [unknown, RegExp];
 
 const FAULTS: readonly Row[] = [
-  [7, /it must be a JSON object$/],
   [null, /it must be a JSON object$/],
   [{}, /it must have exactly one of answer, .* and drip, or delay alone$/],
   [{ cut: 1, drip: 1 }, /it must have exactly one of/],
-  [{ cut: 1, lose: true, delay: 1 }, /it must have exactly one of/],
-  [{ times: 2 }, /it must have exactly one of/],
   [{ when: { method: "GET" } }, /it must have exactly one of/],
   [{ loose: true }, /loose is unknown; use when, times, delay, .*, drip$/],
   [{ delay: -1 }, /delay must be an integer from 0 to 2147483647$/],
@@ -61,7 +58,6 @@ const WHENS: readonly Row[] = [
     { method: "post" },
     /when.method must be one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS$/,
   ],
-  [{ method: "PSOT" }, /when.method must be one of/],
   [{ path: "v1/pets" }, /when.path must fit one of \/v1\/pets, .*openapi.json/],
   ...["/pets", "/v1/pet", "/v1/pets/", "/v1/pets/1/photos", ""].map((path) =>
     [{ path }, /when.path must fit/] as const
@@ -73,21 +69,17 @@ const WHENS: readonly Row[] = [
 const ANSWERS: readonly Row[] = [
   [503, /answer must be a JSON object$/],
   [{}, /answer needs a status, or headers alone$/],
-  [{ body: "" }, /answer needs a status, or headers alone$/],
   [{ headers: {}, body: "" }, /answer needs a status, or headers alone$/],
   [{ status: 199 }, /answer.status must be an integer from 200 to 599$/],
   [{ status: 600, body: "" }, /answer.status must be/],
   [{ status: 200 }, /answer needs a body, .* is not an error of the contract$/],
-  [{ status: 502 }, /answer needs a body, because its status is not/],
   [{ status: 204, body: "" }, /answer cannot have a body, .* 204, 205 or 304$/],
-  [{ status: 304, body: "x" }, /answer cannot have a body, because its status/],
   [{ status: 503, body: {} }, /answer.body must be a string$/],
   [{ status: 502, body: "\ud800" }, /answer.body must be well-formed Unicode/],
 ];
 
 const FIELDS: readonly Row[] = [
   [[], /answer.headers must be a JSON object$/],
-  [7, /answer.headers must be a JSON object$/],
   [new Headers({ a: "b" }), /answer.headers must be a JSON object$/],
   [{ "a b": "" }, /answer.headers.a b is not the name of a header field$/],
   [{ "Content-Length": "1" }, /headers.Content-Length is set by the server$/],

@@ -130,7 +130,6 @@ const WRONG = [
   ["judge ", /takes one address, such as/],
   ["judge ftp://localhost/v1", /takes a whole http: or https: address/],
   ["judge localhost:3000/v1", /takes a whole http: or https: address/],
-  ["judge /v1", /takes a whole http: or https: address/],
   ["judge http://localhost/v1?a", /without a user, a query and a fragment/],
   ["judge http://u:sesame@localhost:1/v1", /without a user/],
   ["judge --json --junit http://localhost:1/v1", /--json or --junit, not both/],
