@@ -1,26 +1,36 @@
 /**
  * An open SQLite file, for callers that wait: while other processes lock it, and until its writes
- * have ended. Once `close` is called (`#closing`), it refuses everything, finishes the writes under
- * way, and closes its connection. The states of that are in connection.ts.
+ * have ended. It owns the connection to the database.
+ *
+ * - It reads until it is closed, but writes only while its files are in place (`watched_files.ts`)
+ *   and it is not damaged.
+ * - *Damaged* (`#damage`): the disk failed, or the file is damaged. Nothing is written until a
+ *   restart.
+ * - *Closing* (`#closing`): it refuses everything, finishes the writes under way, and then closes the
+ *   connection.
  */
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { clearInterval, setInterval } from "node:timers";
 import { setTimeout as delay } from "node:timers/promises";
 import { closedError, storageError } from "../pet_database.ts";
-import { Connection } from "./connection.ts";
-import { isBusy, storageFault } from "./fault.ts";
-import { CHECK_INTERVAL } from "./watched_files.ts";
+import { isBusy, isFatal, mayHaveCommitted, storageFault } from "./fault.ts";
+import { CHECK_INTERVAL, WatchedFiles } from "./watched_files.ts";
 
 /** The longest pause before another attempt, in ms. */
 const MAX_PAUSE = 8;
 
 /** An open file. */
 export class SqliteFile {
-  readonly #connection: Connection;
+  readonly #db: DatabaseSync;
+  readonly #files: WatchedFiles;
   /** How long to wait for other processes that lock the file, in ms. */
   readonly #lockTimeout: number;
   readonly #checks: ReturnType<typeof setInterval>;
+  /** By their SQL. */
+  readonly #statements = new Map<string, StatementSync>();
+  /** The error after which nothing more may be written; `undefined` if there was none. */
+  #damage: unknown;
   /** Resolves once all writes have ended. */
   #writes: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
@@ -31,15 +41,26 @@ export class SqliteFile {
    * @param path of the file itself, not of a link to it: SQLite keeps its other files beside it.
    */
   constructor(path: string, db: DatabaseSync, lockTimeout: number) {
-    this.#connection = new Connection(path, db, () => this.close());
+    this.#db = db;
+    this.#files = new WatchedFiles(path, db, this);
     this.#lockTimeout = lockTimeout;
-    const check = () => this.#connection.checkFiles();
+    const check = () => this.#files.check();
     this.#checks = setInterval(check, CHECK_INTERVAL).unref();
   }
 
-  /** Prepares a statement that returns rows as arrays and integers as `bigint`. */
+  /**
+   * Prepares a statement that returns rows as arrays and integers as `bigint` (`OPTIONS` in open.ts).
+   *
+   * Each SQL text is prepared once. Deno 2.9.6 keeps unused statements and frees them all in one
+   * stall (1.7 s after 77,000), because `drop` in its ext/node_sqlite/statement.rs searches a list
+   * of all of them for each. The map can go if the memory of a loop of `prepare` does not grow.
+   */
   prepare(sql: string): StatementSync {
-    return this.#connection.prepare(sql);
+    const earlier = this.#statements.get(sql);
+    if (earlier !== undefined) return earlier;
+    const statement = this.#db.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
   }
 
   /**
@@ -72,27 +93,32 @@ export class SqliteFile {
         return storageFault(action, error) as Error; // nothing else is thrown
       }
     };
-    const readAll = () => items.map(readItem);
-    return this.read(
-      action,
-      // One statement needs no transaction: it would take up to a tenth of a request.
-      items.length === 1 ? readAll : () => this.#connection.snapshot(readAll),
-    );
+    return this.read(action, () => {
+      // One statement needs no transaction: it would take up to a tenth of a request. Without one,
+      // SQLite would lock the file for each of several. One stays open if it locks others out
+      // (watched_files.ts), or could not be rolled back.
+      if (items.length === 1 || this.#db.isTransaction) {
+        return items.map(readItem);
+      }
+      this.prepare("BEGIN").run();
+      try {
+        return items.map(readItem);
+      } finally {
+        this.#rollBack();
+      }
+    });
   }
 
   /**
    * Runs `work` in a transaction, in one turn of the event loop. Runs it again if the file was
-   * locked. Once this resolves, the changes are on disk.
+   * locked. Once this resolves, the changes are in the log on disk.
    *
    * @throws {StorageError} `unavailable` if nothing happened, `outcome_unknown` if something may
    * have.
    */
   async write<T>(action: string, work: () => T): Promise<T> {
     this.#assertOpen(action); // Once is enough: `close` waits for writes.
-    const done = this.#attempt(
-      action,
-      () => this.#connection.transact(action, work),
-    );
+    const done = this.#attempt(action, () => this.#transact(action, work));
     // Without the results, which would be kept for ever.
     this.#writes = Promise.allSettled([this.#writes, done]).then(() => {});
     return await done;
@@ -106,7 +132,8 @@ export class SqliteFile {
       if (this.prepare(probe).get() === undefined) {
         throw storageError("unavailable", action, "the table pets is missing");
       }
-      this.#connection.assertWritable(action);
+      this.#files.check();
+      this.#assertWritable(action);
     });
   }
 
@@ -114,7 +141,8 @@ export class SqliteFile {
   close(): Promise<void> {
     return this.#closing ??= this.#writes.then(() => {
       clearInterval(this.#checks);
-      this.#connection.close();
+      this.#files.setOldLogAside();
+      this.#db.close();
     });
   }
 
@@ -123,10 +151,61 @@ export class SqliteFile {
     return retryWhileLocked(this.#lockTimeout, attempt, explain);
   }
 
+  #transact<T>(action: string, work: () => T): T {
+    // If the last check found nothing wrong, the next one by the timer is soon enough.
+    if (this.#files.problem !== undefined) this.#files.check();
+    this.#assertWritable(action);
+    this.prepare("BEGIN IMMEDIATE").run();
+    let isCommitting = false;
+    let result: T;
+    try {
+      result = work();
+      isCommitting = true;
+      this.prepare("COMMIT").run();
+    } catch (error) {
+      if (isFatal(error)) this.#damage ??= error;
+      this.#rollBack();
+      if (!isCommitting || !mayHaveCommitted(error)) throw error;
+      throw storageFault(action, error, "outcome_unknown");
+    }
+    const loss = this.#files.findLoss();
+    if (loss === undefined) return result;
+    throw storageError("outcome_unknown", action, loss);
+  }
+
+  /** Ends the transaction, if there is one. */
+  #rollBack(): void {
+    // SQLite may have rolled back by itself, for example when the disk is full (its document
+    // Transaction, "Response To Errors Within A Transaction").
+    if (!this.#db.isTransaction) return;
+    try {
+      this.prepare("ROLLBACK").run();
+    } catch (error) {
+      this.#damage ??= error;
+    }
+  }
+
+  /** @throws {StorageError} `unavailable` if nothing may be written. */
+  #assertWritable(action: string): void {
+    if (this.#damage !== undefined) {
+      const reason =
+        "writing stopped after a disk error; check the disk, then restart";
+      throw storageError("unavailable", action, reason, this.#damage);
+    }
+    this.#assertInPlace(action);
+  }
+
+  /** @throws {StorageError} `unavailable` if the file is closed; says why, if it closed itself. */
   #assertOpen(action: string): void {
     if (this.#closing === undefined) return;
-    this.#connection.assertNoProblem(action); // That may be why the file was closed.
+    this.#assertInPlace(action);
     throw closedError(action);
+  }
+
+  /** @throws {StorageError} `unavailable` if the last check of the files found a problem. */
+  #assertInPlace(action: string): void {
+    if (this.#files.problem === undefined) return;
+    throw storageError("unavailable", action, this.#files.problem);
   }
 }
 

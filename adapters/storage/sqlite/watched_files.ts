@@ -1,9 +1,22 @@
 /**
  * Checks that the three files of an open database are those that were opened: the main file, its
  * log (`-wal`), and the index of the log (`-shm`), through which processes lock the file.
+ *
+ * ```text
+ *   in place ◀──▶ main file gone
+ *     └─────────▶ log lost ──▶ closed, if it gives up
+ * ```
+ *
+ * - *Main file gone*: it was deleted, moved or replaced. Reads still see the old one. All is well
+ *   again when the same file is back.
+ * - *Log lost* (`#lost`): the log or its index was deleted or replaced. Nothing is written until a
+ *   restart. `#protect` moves what the log holds into the main file, unless another file is in the
+ *   place of the lost one, and takes a lock, so that no other process can write. If others write
+ *   with a new index, it cannot get that lock, and gives up.
  */
 
 import { existsSync, renameSync, statSync } from "node:fs";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 
 /** The pause between two checks, in ms. */
 export const CHECK_INTERVAL = 100;
@@ -15,58 +28,69 @@ const MAIN_IS_REPLACED =
 const OTHER_IS_LOST =
   "was deleted or replaced while in use; restart this process before anything else uses the database";
 
-/** What is wrong with a file that is no longer the one that was opened. */
-export interface FileProblem {
-  /** What happened, and what to do about it. */
-  readonly message: string;
-  /** The log or its index, which is lost for good. The main file may come back. */
-  readonly lost?: WatchedFile;
-}
-
 type FileState = "in place" | "missing" | "replaced";
+
+/** Who has the database open. */
+interface Owner {
+  prepare(sql: string): StatementSync;
+  /** Closes the database soon. */
+  close(): unknown;
+}
 
 /** The files of an open database. */
 export class WatchedFiles {
-  readonly index: WatchedFile;
+  /** What the last check found: what happened, and what to do. `undefined` if all is well. */
+  problem: string | undefined;
+  readonly #db: DatabaseSync;
+  readonly #owner: Owner;
   readonly #main: WatchedFile;
   readonly #log: WatchedFile;
+  readonly #index: WatchedFile;
   /** The log or the index. It stays lost if it is moved back: others may have used another one. */
   #lost: WatchedFile | undefined;
+  /** True once everything in the lost log is in the main file. */
+  #isLogSaved = false;
   /** The version of the log when a check found that the main file is replaced. */
   #oldLog: string | undefined;
 
-  constructor(path: string) {
+  constructor(path: string, db: DatabaseSync, owner: Owner) {
+    this.#db = db;
+    this.#owner = owner;
     this.#main = new WatchedFile(path);
     this.#log = new WatchedFile(`${path}-wal`);
-    this.index = new WatchedFile(`${path}-shm`);
+    this.#index = new WatchedFile(`${path}-shm`);
   }
 
-  /**
-   * Returns false if a file is missing. Cheaper than `findProblem`, but does not notice a replaced
-   * file.
-   */
-  doAllExist(): boolean {
-    // Not with stat: after a stat of the log, the next COMMIT takes half as long again on Linux
-    // 6.13 and later, because it then writes an exact time (Linux's document Multigrain
-    // Timestamps).
-    const files = [this.#main, this.#log, this.index];
-    return files.every(({ path }) => existsSync(path));
-  }
-
-  findProblem(): FileProblem | undefined {
+  /** Finds out what is wrong with the files. If the log or its index is lost, protects the pets. */
+  check(): void {
     // First the main file: while it is gone, the log stays as it is, for when it comes back.
     const state = this.#main.state();
     if (state !== "in place") {
       if (state === "replaced") this.#oldLog ??= this.#log.version();
       const what = state === "missing" ? MAIN_IS_MISSING : MAIN_IS_REPLACED;
-      return { message: `${this.#main.path} ${what}` };
+      this.problem = `${this.#main.path} ${what}`;
+      return;
     }
     this.#oldLog = undefined;
-    this.#lost ??= [this.#log, this.index]
+    this.#lost ??= [this.#log, this.#index]
       .find((file) => file.state() !== "in place");
-    if (this.#lost === undefined) return undefined;
-    const message = `${this.#lost.path} ${OTHER_IS_LOST}`;
-    return { message, lost: this.#lost };
+    this.problem = this.#lost && `${this.#lost.path} ${OTHER_IS_LOST}`;
+    if (this.#lost !== undefined) this.#protect(this.#lost);
+  }
+
+  /**
+   * Tells why what was just committed may be in a file that is gone; `undefined` if it is not.
+   * Cheaper than `check`, but does not notice a replaced file.
+   */
+  findLoss(): string | undefined {
+    // Not with stat: after a stat of the log, the next COMMIT takes half as long again on Linux
+    // 6.13 and later, because it then writes an exact time (Linux's document Multigrain
+    // Timestamps).
+    const files = [this.#main, this.#log, this.#index];
+    if (files.every(({ path }) => existsSync(path))) return undefined;
+    this.check();
+    // If the log is saved, so is the commit.
+    return this.#isLogSaved ? undefined : this.problem;
   }
 
   /**
@@ -75,12 +99,10 @@ export class WatchedFiles {
    * which shows that a process with the new file writes to it.
    *
    * `start` on Deno has given up the permission to rename (`giveBackPermissions`). There the log is
-   * emptied instead.
-   *
-   * @param empty moves the log into the old file, unless that fails. Never throws.
+   * moved into the old file instead, unless that fails.
    */
-  setOldLogAside(empty: () => void): void {
-    this.findProblem(); // The last check may have been before the file was replaced.
+  setOldLogAside(): void {
+    this.check(); // The last check may have been before the file was replaced.
     if (this.#main.state() !== "replaced") return;
     if (this.#log.state() !== "in place") return;
     const { path } = this.#log;
@@ -91,7 +113,7 @@ export class WatchedFiles {
         renameSync(path, aside);
         return console.warn(`${what}: the log of the old file is now ${aside}`);
       } catch {
-        empty();
+        this.#saveLog("TRUNCATE");
       }
     }
     const isEmpty = statSync(path, { throwIfNoEntry: false })?.size === 0;
@@ -101,10 +123,65 @@ export class WatchedFiles {
         : `${what}: unless a server already uses the new file, move ${path} away before the next start, or it damages the new file`,
     );
   }
+
+  /**
+   * Saves what the open log holds, and keeps others from writing with a new log or index. Otherwise
+   * the last process to close the file would do harm: SQLite then saves its log, and deletes the
+   * files at the paths (its document Write-Ahead Logging, "The WAL File"). What fails here is
+   * retried at the next check. Tested by tests/adapters/storage/sqlite/watched_files_test.ts.
+   */
+  #protect(lost: WatchedFile): void {
+    // If another file is in its place, others may have written to it: their pages would mix with
+    // ours.
+    const mustSave = !this.#isLogSaved && lost.state() === "missing";
+    // The lock is a transaction, which SQLite ends by itself if the disk fails under a read.
+    if (this.#db.isTransaction && !mustSave) return;
+    if (mustSave) this.#isLogSaved = this.#saveLog("PASSIVE");
+    if (this.#lockOthersOut("EXCLUSIVE")) return;
+    const index = this.#index.state();
+    // All who have the file open share it.
+    if (index === "in place") this.#lockOthersOut("NORMAL");
+    // Others write with a new one, and see no lock of this connection. If it is missing, nobody
+    // writes with a new one yet.
+    if (index === "replaced") this.#owner.close();
+  }
+
+  /**
+   * Moves the log into the main file; `TRUNCATE` also empties it. Returns false if that fails, or
+   * if others are reading what is not moved yet.
+   */
+  #saveLog(mode: "PASSIVE" | "TRUNCATE"): boolean {
+    try {
+      // SQLite saves no log inside a transaction. This ends our own lock too.
+      if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
+      const sql = `PRAGMA wal_checkpoint(${mode})`;
+      const row: unknown = this.#owner.prepare(sql).get();
+      const [, pages, saved] = row as readonly [bigint, bigint, bigint];
+      return pages === saved && pages >= 0n; // -1 if there is no log
+    } catch {
+      return false;
+    }
+  }
+
+  /**
+   * Begins a transaction that stays open, so that nobody else can write. Reads continue in it.
+   *
+   * @param mode `EXCLUSIVE` locks the whole file, and succeeds only if nobody else has it open.
+   * `NORMAL` locks through the index, so that only processes that share it are blocked.
+   * @returns false if others are in the way.
+   */
+  #lockOthersOut(mode: "EXCLUSIVE" | "NORMAL"): boolean {
+    try {
+      this.#db.exec(`PRAGMA locking_mode = ${mode}; BEGIN IMMEDIATE`);
+      return true;
+    } catch {
+      return false;
+    }
+  }
 }
 
 /** A path, and the file that was there when it was opened. */
-export class WatchedFile {
+class WatchedFile {
   readonly path: string;
   readonly #identity: string | undefined;
 
