@@ -19,11 +19,12 @@ const NOT_SENT =
   /^(?:server login has been failing|query_wait_timeout|pgbouncer cannot connect)/;
 
 /**
- * Transient faults of the driver: no connection or no answer in time, or a lost connection. Matched
- * by message, because they have no code (lib/client.js of `pg` 8.23, index.js of `pg-pool` 3.14).
+ * Transient faults of the operating system, by code; ENOENT is a missing Unix socket. And of the
+ * driver, which has no codes, by message: no connection or no answer in time, or a lost connection
+ * (lib/client.js of `pg` 8.23, index.js of `pg-pool` 3.14).
  */
-const NO_ANSWER =
-  /^Query read timeout$|connection timeout$|^timeout e(?:xpired$|xceeded)|^Connection terminated/;
+const TRANSIENT =
+  /^(?:ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|ENOENT|EAI_AGAIN|EPIPE|ETIMEDOUT)$|^Query read timeout$|connection timeout$|^timeout e(?:xpired$|xceeded)|^Connection terminated/;
 
 /**
  * The driver refuses to send a statement because its connection was lost or closed just after the
@@ -33,26 +34,23 @@ const NO_ANSWER =
  */
 const NOT_QUERYABLE = /^Client .* is not queryable$/;
 
-/** Transient errors of the operating system. ENOENT is a missing Unix socket. */
-const TRANSIENT =
-  /^(?:ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|ENOENT|EAI_AGAIN|EPIPE|ETIMEDOUT)$/;
-
 /**
  * SQLSTATEs, or classes of them, that blame the server and not the statement: its connections (08),
  * sessions (25), log-ins (28), resources (53), operators (57) or disks (58). Or it lacks a prepared
  * statement (26), has one too many (42P05), gave up a transaction (40), or did not get a lock (55).
  */
-const OF_THE_SERVER = /^(?:08|25|26|28|40|42P05|53|55|57|58)/;
+const OF_THE_SERVER = /^(?:$|08|25|26|28|40|42P05|53|55|57|58)/;
 
 /**
- * SQLSTATEs after which the statement may have been run: its connection ended (08, 25P03, 25P04,
- * and 57P01 to 57P04; for 57P05 see `isUnsent`), the server does not know (40003), or it failed in
- * the middle (58, XX).
+ * SQLSTATEs after which the statement may have been run: its connection ended (08 except 08001,
+ * 25P03, 25P04, and 57P01 to 57P04; for 57P05 see `isUnsent`), the server does not know (40003), or
+ * it failed in the middle (58, XX).
  */
-const UNCERTAIN = /^(?:08|25P0[34]|40003|57P0[^5]|58|XX)/;
+const UNCERTAIN = /^(?:$|08(?!001)|25P0[34]|40003|57P0[^5]|58|XX)/;
 
-/** A warning of the server. */
+/** A warning or an error of the server. */
 export interface Notice {
+  readonly severity?: string | undefined;
   readonly code?: string | undefined;
   readonly message?: string | undefined;
   /** The function in the server's source that sent it. */
@@ -66,8 +64,7 @@ export interface Notice {
  * tests/adapters/storage/postgres/tables_test.ts.
  */
 export function isConnectionUseless(error: unknown): boolean {
-  const code = sqlState(error);
-  return code === undefined || /^(?:08|57P)/.test(code) ||
+  return /^(?:$|08|57P)/.test(sqlState(error)) ||
     (error as Notice).routine === "RevalidateCachedQuery";
 }
 
@@ -76,8 +73,8 @@ export function isConnectionUseless(error: unknown): boolean {
  * serialization failure (40001) or a deadlock (40P01).
  */
 export function canBeRepeated(error: unknown): boolean {
-  const cause = causeOf(error);
-  return isConnectionUseless(cause) || hasState(cause, /^40(?:001|P01)$/);
+  return isConnectionUseless(error) ||
+    /^40(?:001|P01)$/.test(sqlState(error));
 }
 
 /**
@@ -86,15 +83,12 @@ export function canBeRepeated(error: unknown): boolean {
  * `idle_session_timeout`), which it only does between statements.
  */
 export function isUnsent(error: unknown): boolean {
-  const cause = causeOf(error);
-  const code = sqlState(cause);
-  return code === "57P05" ||
-    code === undefined && NOT_QUERYABLE.test(messageOf(cause));
+  return sqlState(error) === "57P05";
 }
 
 /** Tells whether the server lacks a function, or this user may not call it. */
 export function isRefused(error: unknown): boolean {
-  return hasState(error, /^(?:0A|42)/);
+  return /^(?:0A|42)/.test(sqlState(error));
 }
 
 /** Tells whether all connections are in use: another server would not help. */
@@ -130,14 +124,11 @@ export function statementFault(
   error: unknown,
   { commits }: { readonly commits: boolean },
 ): unknown {
-  const code = sqlState(error);
-  const mayHaveHappened = code === undefined
-    ? !isUnsent(error)
-    : UNCERTAIN.test(code) && !NOT_SENT.test(messageOf(error));
-  if (commits && mayHaveHappened) {
+  const state = sqlState(error);
+  if (commits && UNCERTAIN.test(state)) {
     return fault("outcome_unknown", action, error);
   }
-  if (code !== undefined && !OF_THE_SERVER.test(code)) return error;
+  if (!OF_THE_SERVER.test(state)) return error;
   return fault("unavailable", action, error);
 }
 
@@ -149,15 +140,8 @@ export class WrongServer extends Error {}
 
 /** Tells whether a server that failed may work a moment later. */
 export function isTransient(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if (error instanceof WrongServer) return true;
   if (error instanceof AggregateError) return error.errors.some(isTransient);
-  const state = sqlState(error);
-  if (state !== undefined) {
-    return /^(?:08|53|57P)/.test(state) && !IS_POOLER.test(error.message);
-  }
-  if ("code" in error) return TRANSIENT.test(String(error.code));
-  return NO_ANSWER.test(error.message);
+  return error instanceof WrongServer || /^(?:08|53|57P)/.test(sqlState(error));
 }
 
 function reason(error: unknown): string {
@@ -171,28 +155,27 @@ function reason(error: unknown): string {
   // Prepared statements are missing (26000) or already exist (42P05) behind PgBouncer in
   // transaction mode, unless it tracks them (its document Configuration,
   // `max_prepared_statements`).
-  const isPooler = IS_POOLER.test(message) ||
-    hasState(error, /^(?:26000|42P05)$/);
-  return isPooler
+  return /^(?:26000|42P05)$/.test(sqlState(error))
     ? `it is a pooler: add pgbouncer=true to the address (${message})`
     : message;
 }
 
-/** The SQLSTATE of a server's error. Errors of the system have codes, but no `severity`. */
-function sqlState(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && "severity" in error
-    ? String(error.code)
-    : undefined;
-}
-
-function hasState(error: unknown, pattern: RegExp): boolean {
-  const state = sqlState(error);
-  return state !== undefined && pattern.test(state);
-}
-
-/** Returns the driver's error that a fault was made from. */
-function causeOf(error: unknown): unknown {
-  return error instanceof StorageError ? error.cause : error;
+/**
+ * Returns the SQLSTATE of an error, or the one that fits best if it has none, or a misleading one.
+ * Empty if none fits; then the connection may be lost.
+ */
+function sqlState(error: unknown): string {
+  if (error instanceof StorageError) return sqlState(error.cause);
+  const { code = "", severity }: Notice = Object(error);
+  const message = messageOf(error);
+  // Errors of the system have codes, but no `severity`.
+  if (severity === undefined) {
+    if (NOT_QUERYABLE.test(message)) return "57P05";
+    return TRANSIENT.test(code) || TRANSIENT.test(message) ? "08006" : "";
+  }
+  if (code !== "08P01") return code;
+  if (IS_POOLER.test(message)) return "26000";
+  return NOT_SENT.test(message) ? "08001" : code;
 }
 
 function messageOf(error: unknown): string {
