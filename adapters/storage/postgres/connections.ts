@@ -10,7 +10,7 @@ import {
   statementFault,
 } from "./fault.ts";
 import { connectionPool, type PoolOptions } from "./pool.ts";
-import { plain, type Row, type Statement, type Value } from "./statement.ts";
+import { numbered, type Row, type Statement, type Value } from "./statement.ts";
 import { turnSql } from "./turn.ts";
 
 /** Sends a statement. */
@@ -33,12 +33,11 @@ type Work<T> = (send: Send) => Promise<T>;
 export type PostgresConnections = ReturnType<typeof postgresConnections>;
 
 // Explicit, whatever the default: each statement must see what was committed before the lock.
-const BEGIN = plain("BEGIN ISOLATION LEVEL READ COMMITTED");
+const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED";
 // Sets the timeout here, because PgBouncer refuses settings sent with a new connection.
 const turnOf = (lock: bigint) =>
-  plain(`SELECT set_config('idle_in_transaction_session_timeout', $2, true),
-      ${turnSql(lock, "$1")}`);
-const COMMIT = plain("COMMIT");
+  `SELECT set_config('idle_in_transaction_session_timeout', ?, true),
+      ${turnSql(lock, "?")}`;
 
 /** Connects at the first statement. */
 export function postgresConnections(
@@ -55,14 +54,15 @@ export function postgresConnections(
     const send: Send = async (
       statement,
       values = [],
-      { timeout, commits = false } = {},
+      { timeout = queryTimeout, commits = false } = {},
     ) => {
-      const { name, text, rowMode } = statement;
       // A query inherits from a prepared statement, because `pg` 8.23 takes long to copy its own
       // properties (`cloneQueryConfig` in its lib/utils.js). Without a name it must have its own:
       // OpenTelemetry may add a comment to a copy of them (`addSqlCommenterCommentToQueries`).
-      const query: pg.QueryArrayConfig = address.pgbouncer || name === undefined
-        ? { text, rowMode }
+      const query: pg.QueryArrayConfig = typeof statement === "string"
+        ? { text: numbered(statement), rowMode: "array" }
+        : address.pgbouncer
+        ? { text: statement.text, rowMode: "array" }
         : Object.create(statement);
       let cause: unknown;
       try {
@@ -152,10 +152,10 @@ export function postgresConnections(
     transaction: <T>(action: string, lock: bigint, work: Work<T>) =>
       run(action, async (send) => {
         await send(BEGIN);
-        await send(turnOf(lock), [`${lockTimeout}ms`, `${queryTimeout}ms`]);
+        await send(turnOf(lock), [`${queryTimeout}ms`, `${lockTimeout}ms`]);
         // If this fails, the connection is closed, and the server rolls back.
         const result = await work(send);
-        await send(COMMIT, [], { commits: true });
+        await send("COMMIT", [], { commits: true });
         return result;
       }, isUnsent),
 

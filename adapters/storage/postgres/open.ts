@@ -21,7 +21,6 @@ import { postgresConnections } from "./connections.ts";
 import { groupCreates } from "./creates.ts";
 import { groupLookUps, groupReads } from "./reads.ts";
 import { cautions, openSchema } from "./schema.ts";
-import { numbered, plain } from "./statement.ts";
 import { API_KEYS_LOCK } from "./turn.ts";
 
 /** Settings of `postgresStorage`. */
@@ -58,7 +57,6 @@ export interface PostgresStorageOptions {
 
 /** How many rows a group may read, so that other reads do not wait long for it. */
 const MAX_ROWS = 1000;
-const PING = plain("SELECT FROM pets LIMIT 1");
 
 /** Opens the storage, as `postgresStorage` does. */
 export async function openPostgres(
@@ -122,20 +120,16 @@ export async function openPostgres(
     idempotencyRetention,
     pool: connections.counts,
     apiKeys: apiKeyStorage(
-      (action, sql, ...values) => read(action, numbered(sql), values),
+      (action, sql, ...values) => read(action, sql, values),
       (action, sql, ...values) =>
-        transaction(
-          action,
-          API_KEYS_LOCK,
-          (send) => send(numbered(sql), values),
-        ),
+        transaction(action, API_KEYS_LOCK, (send) => send(sql, values)),
       lookUps.run,
     ),
 
     ...pets,
 
     async ping() {
-      await read("reach the database", PING);
+      await read("reach the database", "SELECT FROM pets LIMIT 1");
     },
 
     async close() {

@@ -5,7 +5,6 @@ import { StorageError } from "../../../core/pets/pet_storage.ts";
 import type { PostgresAddress } from "./address.ts";
 import type { PostgresConnections, Send } from "./connections.ts";
 import { fault, isTransient } from "./fault.ts";
-import { plain } from "./statement.ts";
 import { SCHEMA_LOCK } from "./turn.ts";
 import type { Access } from "../transfer.ts";
 import { assertVersion, NO_TABLES } from "../pet_database.ts";
@@ -52,25 +51,23 @@ const TABLES: readonly string[] = [
 ];
 
 // Not to_regclass(), which remembers that a table was missing even after the wait for the lock.
-const LOOK = plain(
-  `SELECT current_setting('server_encoding'),
+const LOOK = `SELECT current_setting('server_encoding'),
     current_setting('transaction_isolation'),
     count(*) FILTER (WHERE tablename = 'petstore_schema') > 0,
     count(*) FILTER (WHERE tablename IN ('pets', 'api_keys', 'idempotency_keys')) > 0
-    FROM pg_tables WHERE schemaname = ANY (current_schemas(false))`,
-);
-/** Warnings for the owner of the database, one column each. */
-const CAUTIONS = plain(
-  // Every function and operator is the catalogue's own: see `turnSql` in turn.ts.
-  `SELECT current_setting('lock_timeout') = '0',
+    FROM pg_tables WHERE schemaname = ANY (current_schemas(false))`;
+/**
+ * Warnings for the owner of the database, one column each. Every function and operator is the
+ * catalogue's own: see `turnSql` in turn.ts.
+ */
+const CAUTIONS = `SELECT current_setting('lock_timeout') = '0',
     (SELECT pg_catalog.string_agg(nspname::text, ', ') FROM pg_namespace
       WHERE nspname = ANY (current_schemas(false))
         AND pg_catalog.has_schema_privilege('public'::name, oid, 'CREATE'::text)),
     (SELECT pg_catalog.format('%s', seqrelid::regclass) FROM pg_sequence
       WHERE seqrelid = pg_get_serial_sequence('pets', 'id')::regclass::oid
-        AND seqcache > 1)`,
-);
-const VERSION = plain("SELECT max(version) FROM petstore_schema");
+        AND seqcache > 1)`;
+const VERSION = "SELECT max(version) FROM petstore_schema";
 
 /**
  * Creates the tables if they are missing; any number of servers may do so at once. Waits up to
@@ -131,7 +128,7 @@ async function createTables(
   if (access === "read") throw new Error(NO_TABLES);
   await connections.transaction(ACTION, SCHEMA_LOCK, async (send) => {
     if (await hasTables(send)) return;
-    for (const text of TABLES) await send(plain(text));
+    for (const sql of TABLES) await send(sql);
   });
 }
 

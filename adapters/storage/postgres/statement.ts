@@ -2,10 +2,12 @@
 
 import { hash } from "node:crypto";
 
-/** A statement, with settings of the driver. */
-export interface Statement {
-  /** If it has a name, the server prepares it once per connection. */
-  readonly name?: string;
+/** SQL that is parsed each time, with a `?` for each value, or a prepared statement. */
+export type Statement = string | Prepared;
+
+/** A statement that the server prepares once per connection, with settings of the driver. */
+export interface Prepared {
+  readonly name: string;
   readonly text: string;
   readonly rowMode: "array";
 }
@@ -15,18 +17,13 @@ export type Value = string | bigint | number | null | readonly Value[];
 /** The columns of a row, in the order of the statement. */
 export type Row = readonly unknown[];
 
-/** Makes a statement that is parsed each time. */
-export function plain(text: string): Statement {
-  return { text, rowMode: "array" };
+/** Makes a prepared statement, for SQL that is sent often; its values are `$1`, `$2` and so on. */
+export function prepared(text: string): Prepared {
+  return { name: `petstore ${hash("sha1", text)}`, text, rowMode: "array" };
 }
 
-/** Makes a prepared statement, for SQL that is sent often. */
-export function prepared(text: string): Statement {
-  return { name: `petstore ${hash("sha1", text)}`, ...plain(text) };
-}
-
-/** Makes a statement from SQL that has a `?` for each value. */
-export function numbered(sql: string): Statement {
+/** Numbers the values of SQL, as PostgreSQL wants them. */
+export function numbered(sql: string): string {
   let place = 0;
-  return plain(sql.replaceAll("?", () => `$${++place}`));
+  return sql.replaceAll("?", () => `$${++place}`);
 }

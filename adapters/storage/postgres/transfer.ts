@@ -10,7 +10,6 @@ import {
 import type { PostgresAddress } from "./address.ts";
 import { postgresConnections } from "./connections.ts";
 import { openSchema } from "./schema.ts";
-import { numbered, plain } from "./statement.ts";
 import { API_KEYS_LOCK, PETS_LOCK } from "./turn.ts";
 
 // Longer than a service's, because one statement counts all pets.
@@ -20,12 +19,11 @@ const TIMEOUTS = {
   lockTimeout: 30_000,
 };
 
-const IDENTITY = plain(
+const IDENTITY =
   `SELECT pg_catalog.concat_ws(' ', extract(epoch FROM pg_postmaster_start_time()), oid,
       'pets'::regclass::oid),
     pg_get_serial_sequence('pets', 'id'), pg_get_serial_sequence('api_keys', 'id')
-    FROM pg_database WHERE datname = current_database()`,
-);
+    FROM pg_database WHERE datname = current_database()`;
 
 /** @throws {StorageError} as `postgresStorage` does. */
 export async function postgresTransfer(
@@ -50,14 +48,14 @@ export async function postgresTransfer(
       connections.transaction(
         `copy ${table.plural}`,
         objectsOf(table).lock,
-        (send) => send(numbered(sql), values),
+        (send) => send(sql, values),
       );
 
     return {
       identity: `server ${identity}`,
 
       read: ({ plural }, sql, values) =>
-        connections.read(`read ${plural}`, numbered(sql), values),
+        connections.read(`read ${plural}`, sql, values),
 
       write,
 

@@ -24,7 +24,7 @@ export const API_KEYS_LOCK = 0x50455453_00000003n;
  * parameters without a type count as `text` before any other type.
  *
  * @param lock which turn: one of the locks above.
- * @param timeout the parameter for the maximum wait, such as `$4` for `3000ms`.
+ * @param timeout the parameter for the maximum wait, such as `$4` for `3000ms`, or `?`.
  */
 export function turnSql(lock: bigint, timeout: string): string {
   return `set_config('lock_timeout', ${timeout}, true),
