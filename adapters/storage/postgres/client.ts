@@ -30,6 +30,7 @@ interface DriverConnection {
     event: string,
     listener: (message: { readonly mechanisms?: readonly string[] }) => void,
   ): this;
+  emit(event: "error", error: unknown): unknown;
 }
 
 /** The part of the driver's client that is used, so that it has a type even without `@types/pg`. */
@@ -52,40 +53,37 @@ export type Connection = pg.PoolClient & {
   readonly warning: string | undefined;
   /** False if it may be dead; then it is not lent again. */
   isTrusted: boolean;
-  /** Sends a query. Rejects after `timeout` ms; default: `query_timeout` of its settings. */
+  /** Sends a query. Rejects after `timeout` ms. */
   query(
     query: pg.QueryArrayConfig,
     values: readonly unknown[],
-    timeout: number | undefined,
+    timeout: number,
   ): Promise<Result>;
   /** Closes it at once. */
   cut(): void;
 };
 
+/** Settings of the driver, and what it does not have. */
+export type ClientSettings =
+  & pg.ClientConfig
+  & Pick<PostgresAddress["driver"], "requireChannelBinding">;
+
 /**
  * Makes a class of clients that connect to the current host: {@linkcode Connection}s.
  */
 export function clientsOf(
+  settings: ClientSettings,
   currentHost: () => PostgresHost,
-): new (settings?: object) => pg.Client & Connection {
+): new () => pg.Client & Connection {
   class Client extends DriverClient {
     readonly target: PostgresHost;
     warning: string | undefined;
     isTrusted = true;
-    readonly #queryTimeout: number | undefined;
-    #refusal: Error | undefined;
 
-    constructor(config: pg.ClientConfig & PostgresAddress["driver"]) {
+    constructor() {
       const target = currentHost();
-      // The pool makes the password non-enumerable, so `...` omits it (brianc/node-postgres#2066).
-      super({
-        ...config,
-        password: config.password,
-        query_timeout: undefined,
-        ...target,
-      });
+      super({ ...settings, ...target });
       this.target = target;
-      this.#queryTimeout = config.query_timeout;
       this.on("notice", (notice) => {
         if (isNotReplicated(notice)) this.warning = `${notice.message}`;
       });
@@ -93,14 +91,8 @@ export function clientsOf(
       // driver's document pg.Client, `error`), even if the server closes the connection in the
       // packet that opens it.
       this.on("error", () => {});
-      const refuse = (error: Error) => {
-        this.#refusal = error;
-        this.cut();
-      };
-      catchReading(this.connection, refuse);
-      if (!config.requireChannelBinding) return;
-      const reason = "the server does not support channel_binding=require";
-      onUnbound(this.connection, () => refuse(new Error(reason)));
+      catchReading(this.connection);
+      if (settings.requireChannelBinding) refuseUnbound(this.connection);
     }
 
     cut(): void {
@@ -113,7 +105,7 @@ export function clientsOf(
         // lib/client.js). Can go if tests/adapters/storage/postgres/connections_test.ts passes
         // without it.
         if (error) this.cut();
-        callback(this.#refusal ?? error);
+        callback(error);
       };
       try {
         super.connect(finish);
@@ -135,7 +127,7 @@ export function clientsOf(
     override query(
       query: object,
       values: unknown,
-      timeout = this.#queryTimeout,
+      timeout = settings.connectionTimeoutMillis,
     ): Promise<Result> {
       return new Promise((resolve, reject) => {
         const timer = setTimeout(
@@ -158,20 +150,17 @@ export function clientsOf(
       return super.end(callback);
     }
   }
-  // The driver's type omits the settings that the pool passes to its clients.
+  // `DriverClient` has only a part of the driver's type.
   return Client as unknown as new () => pg.Client & Connection;
 }
 
 /**
- * Calls back with what the driver throws while it reads a message, which would end the program: `pg`
+ * Ends a connection with what is thrown while a message is read, which would end the program: `pg`
  * 8.23 throws if the server asks for GSSAPI (`parseAuthenticationResponse` in dist/parser.js of
- * pg-protocol 1.16). Can go if tests/adapters/storage/postgres/connections_test.ts passes without
- * it.
+ * pg-protocol 1.16), and so does `refuseUnbound`. Can go, except for the latter, if
+ * tests/adapters/storage/postgres/connections_test.ts passes without it.
  */
-function catchReading(
-  connection: DriverConnection,
-  callback: (error: Error) => void,
-): void {
+function catchReading(connection: DriverConnection): void {
   const attach = connection.attachListeners?.bind(connection);
   connection.attachListeners = (stream) =>
     attach?.({
@@ -180,28 +169,31 @@ function catchReading(
           try {
             listener(data);
           } catch (error) {
-            callback(error as Error);
+            connection.emit("error", error);
           }
         }),
     });
 }
 
 /**
- * Calls back, before a password is sent, if the server does not bind SCRAM to the encrypted
- * channel. Can go when the driver supports `channel_binding=require` (brianc/node-postgres#3746;
- * not yet in 8.23).
+ * Throws, before a password is sent, if the server does not bind SCRAM to the encrypted channel.
+ * Can go when the driver supports `channel_binding=require` (brianc/node-postgres#3746; not yet in
+ * 8.23).
  */
-function onUnbound(connection: DriverConnection, callback: () => void): void {
+function refuseUnbound(connection: DriverConnection): void {
   let isBound = false;
+  const refuse = () => {
+    throw new Error("the server does not support channel_binding=require");
+  };
   connection
-    .on("authenticationCleartextPassword", callback)
-    .on("authenticationMD5Password", callback)
+    .on("authenticationCleartextPassword", refuse)
+    .on("authenticationMD5Password", refuse)
     .on("authenticationSASL", ({ mechanisms = [] }) => {
-      if (!mechanisms.includes("SCRAM-SHA-256-PLUS")) callback();
+      if (!mechanisms.includes("SCRAM-SHA-256-PLUS")) refuse();
     })
     // The driver has checked that the server knows the password too.
     .on("authenticationSASLFinal", () => isBound = true)
     .on("authenticationOk", () => {
-      if (!isBound) callback();
+      if (!isBound) refuse();
     });
 }

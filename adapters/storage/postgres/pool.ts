@@ -78,7 +78,7 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
   const pool = new pg.Pool({
     ...settings,
     // No connection is made before a host is in use: see `connect`.
-    Client: clientsOf(() => server.current as PostgresHost),
+    Client: clientsOf(settings, () => server.current as PostgresHost),
     onConnect: (client: pg.ClientBase) =>
       server.check((client as Connection).target, client),
   });
@@ -131,11 +131,7 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
   /** Asks a host for its standing, on a separate connection. */
   async function ask(host: PostgresHost): Promise<Standing> {
     if (closed !== undefined) throw closedError("ask another host");
-    const Client = clientsOf(() => host);
-    const client = new Client({
-      ...settings,
-      query_timeout: options.connectTimeout,
-    });
+    const client = new (clientsOf(settings, () => host))();
     asking.add(client);
     try {
       await promisify<void>((done) => client.connect(done))();
@@ -203,7 +199,6 @@ function settingsOf(
   return {
     ...driver,
     connectionTimeoutMillis: connectTimeout,
-    query_timeout: queryTimeout,
     idleTimeoutMillis: 30_000,
     ...pgbouncer ? {} : direct,
     password: driver.password ?? environmentPassword,

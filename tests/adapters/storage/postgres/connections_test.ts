@@ -180,7 +180,9 @@ it("postgresStorage mistrusts all older connections once one does not answer", a
 });
 
 // Not `pg`: on Node and Bun that is a copy for the tests.
-const driver: typeof pg.Client = Object.getPrototypeOf(clientsOf(() => ({})));
+const driver: typeof pg.Client = Object.getPrototypeOf(
+  clientsOf({}, () => ({})),
+);
 
 /** Runs `call`; `act` runs just before the driver is given a statement with this word. */
 async function actingBefore(
