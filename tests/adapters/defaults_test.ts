@@ -6,7 +6,7 @@ import { test, type TestContext } from "node:test";
 import { readOptions } from "../../adapters/client/options.ts";
 import { d1Storage } from "../../adapters/storage/d1/mod.ts";
 import type { PetDatabase } from "../../adapters/storage/pet_database.ts";
-import { clientsOf } from "../../adapters/storage/postgres/client.ts";
+import { Connection } from "../../adapters/storage/postgres/client.ts";
 import { postgresStorage } from "../../adapters/storage/postgres/mod.ts";
 import { readServeOptions } from "../../adapters/http/server.ts";
 import { sqliteStorage } from "../../adapters/storage/sqlite/mod.ts";
@@ -66,7 +66,7 @@ const MEASURES: Readonly<Record<string, IsReached>> = {
   "adapters/storage/postgres/open.ts connectTimeout": async (n, t) =>
     await endsWithin(n, t, openNowhere),
   async "adapters/storage/postgres/open.ts queryTimeout"(n, t) {
-    const driver = Object.getPrototypeOf(clientsOf(() => ({}))).prototype;
+    const driver = Object.getPrototypeOf(Connection).prototype;
     const mocks = [
       t.mock.method(driver, "connect", (callback: () => void) => callback()),
       t.mock.method(driver, "query", () => {}),

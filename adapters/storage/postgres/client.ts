@@ -35,6 +35,9 @@ interface DriverConnection {
 
 /** The part of the driver's client that is used, so that it has a type even without `@types/pg`. */
 interface DriverClient {
+  /** Those of the target, or the defaults. */
+  readonly host: string;
+  readonly port: number;
   readonly connection: DriverConnection;
   on(event: "error", listener: (error: Error) => void): this;
   on(event: "notice", listener: (notice: Notice) => void): this;
@@ -45,113 +48,95 @@ interface DriverClient {
 
 const DriverClient: new (config: pg.ClientConfig) => DriverClient = pg.Client;
 
-/** A connection, which a pool lends or which asks one host for its standing. */
-export type Connection = pg.PoolClient & {
-  /** The host that it was made for. */
-  readonly target: PostgresHost;
-  /** The server's warning, once received, that a commit is on one machine only. */
-  readonly warning: string | undefined;
-  /** False if it may be dead; then it is not lent again. */
-  isTrusted: boolean;
-  /** Sends a query. Rejects after `timeout` ms. */
-  query(
-    query: pg.QueryArrayConfig,
-    values: readonly unknown[],
-    timeout: number,
-  ): Promise<Result>;
-  /** Closes it at once. */
-  cut(): void;
-};
-
-/** Settings of the driver, and what it does not have. */
+/** Settings of the driver, and one that it does not have. */
 export type ClientSettings =
   & pg.ClientConfig
   & Pick<PostgresAddress["driver"], "requireChannelBinding">;
 
-/**
- * Makes a class of clients that connect to the current host: {@linkcode Connection}s.
- */
-export function clientsOf(
-  settings: ClientSettings,
-  currentHost: () => PostgresHost,
-): new () => pg.Client & Connection {
-  class Client extends DriverClient {
-    readonly target: PostgresHost;
-    warning: string | undefined;
-    isTrusted = true;
+/** A connection, which a pool lends or which asks one host for its standing. */
+export class Connection extends DriverClient {
+  /** The host that it was made for. */
+  readonly target: PostgresHost;
+  /** The server's warning, once received, that a commit is on one machine only. */
+  warning: string | undefined;
+  /** False if it may be dead; then it is not lent again. */
+  isTrusted = true;
+  /** Set by the pool that lends it: gives it back. The pool closes it if it is `useless`. */
+  declare readonly release: (useless?: boolean) => void;
+  readonly #timeout: number | undefined;
 
-    constructor() {
-      const target = currentHost();
-      super({ ...settings, ...target });
-      this.target = target;
-      this.on("notice", (notice) => {
-        if (isNotReplicated(notice)) this.warning = `${notice.message}`;
-      });
-      // The statement under way fails anyway. Without a listener the program would end (the
-      // driver's document pg.Client, `error`), even if the server closes the connection in the
-      // packet that opens it.
-      this.on("error", () => {});
-      catchReading(this.connection);
-      if (settings.requireChannelBinding) refuseUnbound(this.connection);
-    }
+  constructor(settings: ClientSettings, target: PostgresHost) {
+    super({ ...settings, ...target });
+    this.target = target;
+    this.#timeout = settings.connectionTimeoutMillis;
+    this.on("notice", (notice) => {
+      if (isNotReplicated(notice)) this.warning = `${notice.message}`;
+    });
+    // The statement under way fails anyway. Without a listener the program would end (the
+    // driver's document pg.Client, `error`), even if the server closes the connection in the
+    // packet that opens it.
+    this.on("error", () => {});
+    catchReading(this.connection);
+    if (settings.requireChannelBinding) refuseUnbound(this.connection);
+  }
 
-    cut(): void {
-      this.connection.stream.destroy();
-    }
+  /** Closes it at once. */
+  cut(): void {
+    this.connection.stream.destroy();
+  }
 
-    override connect(callback: Callback): void {
-      const finish = (error?: Error) => {
-        // `pg` 8.23 leaves the connection open if it has no password (`_getPassword` in its
-        // lib/client.js). Can go if tests/adapters/storage/postgres/connections_test.ts passes
-        // without it.
-        if (error) this.cut();
-        callback(error);
-      };
-      try {
-        super.connect(finish);
-      } catch (error) {
-        // Deno 2.9 throws if it may not use a socket, where Node emits an error, and the pool would
-        // wait for this client for ever. Can go if net.connect("/tmp/x") of node:net emits an error
-        // under `deno run --allow-net`.
-        finish(error as Error);
-      }
-    }
-
-    /**
-     * Does what the driver's `query_timeout` and promise do, for which `pg` 8.23 assigns functions
-     * to `query.callback` (`query()` in its lib/client.js). V8 allocates a function that is assigned
-     * to a property among old objects (`CheckAssigningFunctionLiteralToProperty` in its
-     * src/parsing/parser.h), where it keeps the rows until a major garbage collection: on Node 26
-     * that was 3 to 4 KB of each request for a page, and a fifth of the memory under load.
-     */
-    override query(
-      query: object,
-      values: unknown,
-      timeout = settings.connectionTimeoutMillis,
-    ): Promise<Result> {
-      return new Promise((resolve, reject) => {
-        const timer = setTimeout(
-          () => reject(new Error("Query read timeout")),
-          timeout,
-        );
-        super.query(query, values, (error: Error | null, result: Result) => {
-          clearTimeout(timer);
-          if (error) reject(error);
-          else resolve(result);
-        });
-      });
-    }
-
-    override end(callback?: Callback): Promise<unknown> | void {
-      // `pg` 8.23 waits for the server to close the connection (`end()` in its lib/client.js),
-      // which a hanging server never does. Can go if tests/adapters/storage/postgres/close_slow.ts
-      // passes without it.
-      setTimeout(() => this.cut(), END_TIMEOUT).unref();
-      return super.end(callback);
+  override connect(callback: Callback): void {
+    const finish = (error?: Error) => {
+      // `pg` 8.23 leaves the connection open if it has no password (`_getPassword` in its
+      // lib/client.js). Can go if tests/adapters/storage/postgres/connections_test.ts passes
+      // without it.
+      if (error) this.cut();
+      callback(error);
+    };
+    try {
+      super.connect(finish);
+    } catch (error) {
+      // Deno 2.9 throws if it may not use a socket, where Node emits an error, and the pool would
+      // wait for this client for ever. Can go if net.connect("/tmp/x") of node:net emits an error
+      // under `deno run --allow-net`.
+      finish(error as Error);
     }
   }
-  // `DriverClient` has only a part of the driver's type.
-  return Client as unknown as new () => pg.Client & Connection;
+
+  /**
+   * Sends a query. Rejects after `timeout` ms; default: the connection timeout.
+   *
+   * Does what the driver's `query_timeout` and promise do, for which `pg` 8.23 assigns functions
+   * to `query.callback` (`query()` in its lib/client.js). V8 allocates a function that is assigned
+   * to a property among old objects (`CheckAssigningFunctionLiteralToProperty` in its
+   * src/parsing/parser.h), where it keeps the rows until a major garbage collection: on Node 26
+   * that was 3 to 4 KB of each request for a page, and a fifth of the memory under load.
+   */
+  override query(
+    query: object,
+    values: unknown,
+    timeout = this.#timeout,
+  ): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(
+        () => reject(new Error("Query read timeout")),
+        timeout,
+      );
+      super.query(query, values, (error: Error | null, result: Result) => {
+        clearTimeout(timer);
+        if (error) reject(error);
+        else resolve(result);
+      });
+    });
+  }
+
+  override end(callback?: Callback): Promise<unknown> | void {
+    // `pg` 8.23 waits for the server to close the connection (`end()` in its lib/client.js),
+    // which a hanging server never does. Can go if tests/adapters/storage/postgres/close_slow.ts
+    // passes without it.
+    setTimeout(() => this.cut(), END_TIMEOUT).unref();
+    return super.end(callback);
+  }
 }
 
 /**

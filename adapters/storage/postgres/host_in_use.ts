@@ -9,12 +9,12 @@
  * @module
  */
 
-import type pg from "pg";
 import {
   describeHosts,
   type PostgresAddress,
   type PostgresHost,
 } from "./address.ts";
+import type { Connection } from "./client.ts";
 import { isRefused, WrongServer } from "./fault.ts";
 
 /** What a server says about itself. */
@@ -116,11 +116,13 @@ export function hostInUse(
       return current;
     },
 
-    /** Rejects if a new connection to a host must not be used. */
-    async check(host: PostgresHost, client: pg.ClientBase): Promise<void> {
-      const its = writable ? await standingOf(client) : ANY;
+    /** Rejects if a new connection must not be used. */
+    async check(connection: Connection): Promise<void> {
+      const its = writable ? await standingOf(connection) : ANY;
       // While this was connecting to a hanging server, another one may have been found.
-      if (host !== current) throw new WrongServer("another server is used now");
+      if (connection.target !== current) {
+        throw new WrongServer("another server is used now");
+      }
       // A timeline of 0 means unknown and cannot be compared, so the host stays in use.
       assertUsable(its, its.timeline === 0 ? 0 : timeline);
       timeline = Math.max(timeline, its.timeline);
@@ -140,21 +142,22 @@ export function hostInUse(
   };
 }
 
-const IS_READ_ONLY = "current_setting('transaction_read_only') AS read_only";
+const IS_READ_ONLY = "SELECT current_setting('transaction_read_only')";
 // The name of the server's current log file begins with the timeline, in 8 hexadecimal digits.
 // After a promotion pg_control_checkpoint() has the old timeline until the next checkpoint (the
 // manual, "Control Data Functions"; seen in PostgreSQL 15). Tested by
 // tests/adapters/storage/postgres/host_in_use_test.ts.
 const LOG_FILE = `CASE WHEN NOT pg_is_in_recovery()
-    THEN pg_walfile_name(pg_current_wal_lsn()) END AS log_file`;
+    THEN pg_walfile_name(pg_current_wal_lsn()) END`;
 
 /** Asks a server for its standing. */
-export async function standingOf(client: pg.ClientBase): Promise<Standing> {
-  const ask = async (columns: string): Promise<Standing> => {
-    const { rows: [row] } = await client.query(`SELECT ${columns}`);
+export async function standingOf(connection: Connection): Promise<Standing> {
+  const ask = async (text: string): Promise<Standing> => {
+    const { rows } = await connection.query({ text, rowMode: "array" }, []);
+    const [[readOnly, logFile] = []] = rows;
     return {
-      isWritable: row.read_only === "off",
-      timeline: row.log_file ? parseInt(row.log_file.slice(0, 8), 16) : 0,
+      isWritable: readOnly === "off",
+      timeline: logFile ? parseInt(String(logFile).slice(0, 8), 16) : 0,
     };
   };
   try {

@@ -32,7 +32,7 @@ import {
   type PostgresAddress,
   type PostgresHost,
 } from "./address.ts";
-import { clientsOf, type Connection } from "./client.ts";
+import { Connection } from "./client.ts";
 import { areAllTaken, fault } from "./fault.ts";
 import { hostInUse, type Standing, standingOf } from "./host_in_use.ts";
 
@@ -75,12 +75,17 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
   let closed: Promise<void> | undefined;
 
   const server = hostInUse(address, ask, move);
+  class ToHostInUse extends Connection {
+    constructor() {
+      // None is made before a host is in use: see `connect`.
+      super(settings, server.current as PostgresHost);
+    }
+  }
   const pool = new pg.Pool({
     ...settings,
-    // No connection is made before a host is in use: see `connect`.
-    Client: clientsOf(settings, () => server.current as PostgresHost),
-    onConnect: (client: pg.ClientBase) =>
-      server.check((client as Connection).target, client),
+    // `Connection` has only a part of the driver's type.
+    Client: ToHostInUse as unknown as typeof pg.Client,
+    onConnect: (client: object) => server.check(client as Connection),
   });
   pool.on("connect", (client: object) => open.add(client as Connection));
   pool.on("remove", (client: object) => open.delete(client as Connection));
@@ -110,7 +115,7 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
   /** Lends an idle connection, or a new one; ends mistrusted ones. */
   async function lend(): Promise<Connection> {
     for (;;) {
-      const connection = await pool.connect() as Connection;
+      const connection = await pool.connect() as object as Connection;
       if (connection.isTrusted) return connection;
       connection.release(true);
     }
@@ -131,7 +136,7 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
   /** Asks a host for its standing, on a separate connection. */
   async function ask(host: PostgresHost): Promise<Standing> {
     if (closed !== undefined) throw closedError("ask another host");
-    const client = new (clientsOf(settings, () => host))();
+    const client = new Connection(settings, host);
     asking.add(client);
     try {
       await promisify<void>((done) => client.connect(done))();

@@ -5,7 +5,7 @@ import { test, type TestContext } from "node:test";
 import { inspect } from "node:util";
 
 import type pg from "pg";
-import { clientsOf } from "../../../../adapters/storage/postgres/client.ts";
+import { Connection } from "../../../../adapters/storage/postgres/client.ts";
 import { postgresStorage } from "../../../../adapters/storage/postgres/mod.ts";
 import { petId } from "../../../../core/pets/pet.ts";
 import type { StorageError } from "../../../../core/pets/pet_storage.ts";
@@ -180,9 +180,7 @@ it("postgresStorage mistrusts all older connections once one does not answer", a
 });
 
 // Not `pg`: on Node and Bun that is a copy for the tests.
-const driver: typeof pg.Client = Object.getPrototypeOf(
-  clientsOf({}, () => ({})),
-);
+const driver: typeof pg.Client = Object.getPrototypeOf(Connection);
 
 /** Runs `call`; `act` runs just before the driver is given a statement with this word. */
 async function actingBefore(

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { connect as connectTo, createServer, type Socket } from "node:net";
 import { mock, test, type TestContext } from "node:test";
 import { setImmediate, setTimeout as delay } from "node:timers/promises";
-import type pg from "pg";
+import type { PostgresHost } from "../../../../adapters/storage/postgres/address.ts";
+import type { Connection } from "../../../../adapters/storage/postgres/client.ts";
 import { hostInUse } from "../../../../adapters/storage/postgres/host_in_use.ts";
 import { postgresStorage } from "../../../../adapters/storage/postgres/mod.ts";
 import { petId } from "../../../../core/pets/pet.ts";
@@ -131,15 +132,19 @@ test("other hosts are asked once a second at most, and why none is used is told"
 });
 
 test("a new connection is used if it leads to the host in use, on no lower timeline", async () => {
-  const connection = (isReadOnly: string, logFile: string | null) => {
-    const rows = [{ read_only: isReadOnly, log_file: logFile }];
-    return { query: async () => ({ rows }) } as unknown as pg.ClientBase;
+  const connection = (
+    target: PostgresHost,
+    isReadOnly: string,
+    logFile: string | null,
+  ) => {
+    const rows = [[isReadOnly, logFile]];
+    return { target, query: async () => ({ rows }) } as unknown as Connection;
   };
   const { server } = await begin({ a: 31, b: 31 });
   const [host = {}, other = {}] = [server.current, { host: "b" }];
-  await server.check(host, connection("off", "0000001F0000000000000001"));
-  await server.check(host, connection("off", null));
-  await server.check(host, connection("off", "000000200000000000000001"));
+  await server.check(connection(host, "off", "0000001F0000000000000001"));
+  await server.check(connection(host, "off", null));
+  await server.check(connection(host, "off", "000000200000000000000001"));
   const cases = [
     [
       host,
@@ -151,7 +156,7 @@ test("a new connection is used if it leads to the host in use, on no lower timel
     [other, "off", "000000200000000000000001", "another server is used now"],
   ] as const;
   for (const [target, isReadOnly, logFile, message] of cases) {
-    const checking = server.check(target, connection(isReadOnly, logFile));
+    const checking = server.check(connection(target, isReadOnly, logFile));
     await assert.rejects(checking, { message });
   }
 });
