@@ -18,23 +18,24 @@ export type PostgresAddress = Readonly<ReturnType<typeof parsePostgresUrl>>;
 
 type ConnectionParameters = Readonly<Record<string, string | undefined>>;
 
-const PARAMETERS: readonly string[] = [
-  "host",
-  "port",
-  "user",
-  "password",
-  "dbname",
-  "sslmode",
-  "sslrootcert",
-  "sslcert",
-  "sslkey",
-  "channel_binding",
-  "application_name",
-  "options",
-  "target_session_attrs",
-  "pgbouncer",
-  "connection_limit",
-];
+/** The known parameters, and the values of those that have a choice. */
+const PARAMETERS: Readonly<Record<string, readonly string[] | undefined>> = {
+  host: undefined,
+  port: undefined,
+  user: undefined,
+  password: undefined,
+  dbname: undefined,
+  sslmode: ["disable", "require", "verify-ca", "verify-full"],
+  sslrootcert: undefined,
+  sslcert: undefined,
+  sslkey: undefined,
+  channel_binding: ["disable", "prefer", "require"],
+  application_name: undefined,
+  options: undefined,
+  target_session_attrs: ["any", "read-write", "primary"],
+  pgbouncer: ["true", "false"],
+  connection_limit: undefined,
+};
 
 /**
  * Parses `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?PARAMETERS`.
@@ -59,6 +60,10 @@ export function parsePostgresUrl(
   const [user, password] = credentials?.split(/:(.*)/s) ?? [];
   const parameters = readParameters(query);
   const hosts = readHosts(parameters.host ?? authority, parameters.port);
+  const binding = parameters.channel_binding ?? "disable";
+  const session = parameters.target_session_attrs ??
+    (hosts.length > 1 ? "read-write" : "any");
+  const limit = parameters.connection_limit ?? "10";
   const ignored = ["PGSSLROOTCERT", "PGSSLCERT", "PGSSLKEY"]
     .filter((name) => environment[name] !== undefined);
   return {
@@ -82,37 +87,21 @@ export function parsePostgresUrl(
       /** `false` if the connection is not encrypted. */
       ssl: readTls(parameters, environment.PGSSLMODE),
       /** If true, SCRAM is bound to the encrypted channel when the server supports that. */
-      enableChannelBinding: choose(
-        "channel_binding",
-        parameters.channel_binding ?? "disable",
-        { "disable": false, "prefer": true, "require": true },
-      ),
+      enableChannelBinding: binding !== "disable",
       /**
        * If true, a server that does not support it is refused. The driver itself has no such
        * setting.
        */
-      requireChannelBinding: parameters.channel_binding === "require",
+      requireChannelBinding: binding === "require",
       /** The name of this program in `pg_stat_activity`. */
       application_name: parameters.application_name ?? "petstore",
       /** The maximum number of connections. */
-      max: readInteger(
-        "connection_limit",
-        parameters.connection_limit ?? "10",
-        1000,
-      ),
+      max: readInteger("connection_limit", limit, 1000),
     },
     /** If true, read-only servers are skipped: with several hosts, all but one are read-only. */
-    writable: choose(
-      "target_session_attrs",
-      parameters.target_session_attrs ??
-        (hosts.length > 1 ? "read-write" : "any"),
-      { "any": false, "read-write": true, "primary": true },
-    ),
+    writable: session !== "any",
     /** If true, a pooler may give each transaction a different connection. */
-    pgbouncer: choose("pgbouncer", parameters.pgbouncer ?? "false", {
-      "true": true,
-      "false": false,
-    }),
+    pgbouncer: parameters.pgbouncer === "true",
   };
 }
 
@@ -129,12 +118,14 @@ function readParameters(query: string): ConnectionParameters {
   for (const part of query.split("&").filter((part) => part !== "")) {
     // Not URLSearchParams, because here a + is a plus.
     const [name = "", value] = part.split(/=(.*)/s).map(decode);
-    if (!PARAMETERS.includes(name)) {
+    if (!Object.hasOwn(PARAMETERS, name)) {
       // Without a value it may be part of a password.
       const shown = value === undefined ? "a parameter" : `parameter ${name}`;
-      throw wrong(`${shown} is unknown; use ${PARAMETERS.join(", ")}`);
+      const known = Object.keys(PARAMETERS).join(", ");
+      throw wrong(`${shown} is unknown; use ${known}`);
     }
     parameters[name] = value ?? "";
+    checkChoice(name, value ?? "", PARAMETERS[name]);
   }
   return parameters;
 }
@@ -161,20 +152,9 @@ function readTls(
   byDefault = "disable",
 ): ConnectionOptions | false {
   const { sslmode, sslrootcert, sslcert, sslkey } = parameters;
-  const checks = choose<ConnectionOptions | false>(
-    sslmode === undefined ? "PGSSLMODE" : "sslmode",
-    sslmode ?? byDefault,
-    // As in libpq, `require` with a root certificate means `verify-ca`.
-    {
-      "disable": false,
-      "require": sslrootcert === undefined
-        ? { rejectUnauthorized: false }
-        : ANY_NAME,
-      "verify-ca": ANY_NAME,
-      "verify-full": {},
-    },
-  );
-  if (checks === false) {
+  const mode = sslmode ?? byDefault;
+  checkChoice("PGSSLMODE", mode, PARAMETERS.sslmode);
+  if (mode === "disable") {
     const useless = ["sslrootcert", "sslcert", "sslkey"]
       .find((name) => parameters[name] !== undefined);
     if (useless === undefined) return false;
@@ -182,6 +162,10 @@ function readTls(
       `${useless} needs a sslmode that encrypts: add sslmode=verify-full`,
     );
   }
+  // As in libpq, `require` with a root certificate means `verify-ca`.
+  const checks = mode === "require" && sslrootcert === undefined
+    ? { rejectUnauthorized: false }
+    : mode !== "verify-full" && { checkServerIdentity: () => undefined };
   return {
     ...checks,
     ca: readText("sslrootcert", sslrootcert?.replace(/^system$/, "")),
@@ -189,8 +173,6 @@ function readTls(
     key: readText("sslkey", sslkey),
   };
 }
-
-const ANY_NAME = { checkServerIdentity: () => undefined };
 
 function readText(parameter: string, path = ""): string | undefined {
   try {
@@ -201,15 +183,17 @@ function readText(parameter: string, path = ""): string | undefined {
   }
 }
 
-function choose<T>(
+/** @param choices the values that are allowed. Default: any. */
+function checkChoice(
   name: string,
   value: string,
-  meanings: Readonly<Record<string, T>>,
-): T {
-  if (Object.hasOwn(meanings, value)) return meanings[value] as T;
-  const choices = Object.keys(meanings).join(", ");
+  choices: readonly string[] = [value],
+): void {
+  if (choices.includes(value)) return;
   throw wrong(
-    `${name} must be one of ${choices}, not ${JSON.stringify(value)}`,
+    `${name} must be one of ${choices.join(", ")}, not ${
+      JSON.stringify(value)
+    }`,
   );
 }
 
