@@ -89,31 +89,38 @@ export function parsePetId(text: string): PetId | undefined {
  * @throws {TypeError} if a member is missing or has the wrong type: a storage broke its promise.
  */
 export function petToJson(pet: Pet): string {
-  assertPet(pet);
+  const numbers = withNumbers(pet);
+  if (numbers !== undefined) return JSON.stringify(numbers);
   const { id, name, categoryId, status } = pet;
   return `{"id":${id},"name":${
     JSON.stringify(name)
   },"categoryId":${categoryId},"status":${JSON.stringify(status)}}`;
 }
 
-/**
- * Writes pets as a JSON array, each as {@linkcode petToJson} does. If every integer is exact as a
- * `number`, `JSON.stringify` writes them, which is faster.
- */
+/** Writes pets as a JSON array, each as {@linkcode petToJson} does. */
 export function petsToJson(pets: readonly Pet[]): string {
   const all: unknown[] = [];
   for (const pet of pets) {
-    assertPet(pet);
-    const { name, status } = pet;
-    const id = Number(pet.id);
-    const categoryId = Number(pet.categoryId);
-    // A rounded integer is never safe, because it is 2^53 or more.
-    if (!Number.isSafeInteger(id) || !Number.isSafeInteger(categoryId)) {
-      return `[${pets.map(petToJson).join(",")}]`;
-    }
-    all.push({ id, name, categoryId, status });
+    const numbers = withNumbers(pet);
+    if (numbers === undefined) return `[${pets.map(petToJson).join(",")}]`;
+    all.push(numbers);
   }
   return JSON.stringify(all);
+}
+
+/**
+ * Returns a pet whose integers are of the type `number`, which `JSON.stringify` writes faster than
+ * a `bigint` becomes text; `undefined` if they would not be exact.
+ */
+function withNumbers(pet: Pet): object | undefined {
+  assertPet(pet);
+  const { name, status } = pet;
+  const id = Number(pet.id);
+  const categoryId = Number(pet.categoryId);
+  // A rounded integer is never safe, because it is 2^53 or more.
+  return Number.isSafeInteger(id) && Number.isSafeInteger(categoryId)
+    ? { id, name, categoryId, status }
+    : undefined;
 }
 
 function assertPet({ id, name, categoryId, status }: Pet): void {
