@@ -71,7 +71,7 @@ export interface ClientOptions {
   /**
    * If true, each `createPet` sends its own `Idempotency-Key`, and is retried like a read. A
    * service that ignores the key may then add the pet twice. If false, a create is retried only
-   * after the service itself has said that nothing was changed. Default: true.
+   * after a 503 with `Retry-After` by the service itself: then nothing was changed. Default: true.
    *
    * @example Send each create once
    * ```ts
