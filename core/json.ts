@@ -138,8 +138,8 @@ function literalToInt64(literal: string): bigint | undefined {
   const sign = whole.startsWith("-") ? "-" : "";
   const digits = `${whole}${fraction}`.replace(/^-?0*/, "");
   if (digits === "") return 0n;
-  // How many digits precede the point once the exponent is applied. Checked before a BigInt is made,
-  // so 1e999999999 costs nothing.
+  // How many digits precede the point once the exponent is applied. Checked before a BigInt is
+  // made, so 1e999999999 costs nothing.
   const length = digits.length - fraction.length + Number(exponent);
   if (length < 1 || length > 19) return undefined;
   if (/[1-9]/.test(digits.slice(length))) return undefined;

@@ -50,8 +50,9 @@ export async function pause(
 }
 
 /**
- * Reads `Retry-After` (RFC 9110 §10.2.3): a number of seconds, or a date that ends in GMT. A date is
- * compared with the `Date` of the response, because the clocks may differ; without it, with `now`.
+ * Reads `Retry-After` (RFC 9110 §10.2.3): a number of seconds, or a date that ends in GMT. A date
+ * is compared with the `Date` of the response, because the clocks may differ; without it, with
+ * `now`.
  *
  * @returns the time to wait in ms, 0 if it has passed; `undefined` if the field is absent or
  * malformed.

@@ -29,8 +29,8 @@ export type { SandboxOptions } from "./store.ts";
 /** A pet store to test against. */
 export interface Sandbox {
   /**
-   * The service in the place of `fetch`, for tests without a port. If the answer is lost, it rejects
-   * with a `TypeError`, as `fetch` does.
+   * The service in the place of `fetch`, for tests without a port. If the answer is lost, it
+   * rejects with a `TypeError`, as `fetch` does.
    */
   readonly handle: (
     input: Request | URL | string,

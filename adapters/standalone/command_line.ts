@@ -16,8 +16,8 @@ export class UsageError extends Error {
 /**
  * Reads arguments. Every command also accepts `--help` and `-h`.
  *
- * @throws {UsageError} if an option is unknown, lacks its value, or takes none; and for a positional
- * argument, unless those are allowed.
+ * @throws {UsageError} if an option is unknown, lacks its value, or takes none; and for a
+ * positional argument, unless those are allowed.
  */
 export function parseArguments<const T extends ParseArgsOptionsConfig>(
   args: readonly string[],

@@ -12,8 +12,8 @@ import type { Database } from "./config.ts";
 
 const NAME = "http_server_request_duration_seconds";
 /**
- * The bounds of OpenTelemetry's semantic conventions, in seconds: 1, 2.5, 5 and 7.5 of each power of
- * ten, from 5 ms to 10 s, but not 7.5 ms.
+ * The bounds of OpenTelemetry's semantic conventions, in seconds: 1, 2.5, 5 and 7.5 of each power
+ * of ten, from 5 ms to 10 s, but not 7.5 ms.
  */
 const BOUNDS = [
   0.005,

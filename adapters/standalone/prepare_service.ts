@@ -67,8 +67,8 @@ export function prepareService(
 
   async function end(signal?: string): Promise<void> {
     // Load balancers need time to notice; people at a terminal do not. Without a delay there must
-    // be no pause at all: `deno serve` cuts bodies short when the signal comes, and such requests are
-    // answered with 503 only if the service already drains.
+    // be no pause at all: `deno serve` cuts bodies short when the signal comes, and such requests
+    // are answered with 503 only if the service already drains.
     if (signal !== "SIGINT" && service !== undefined && shutdownDelay > 0) {
       service.leave();
       await delay(shutdownDelay);

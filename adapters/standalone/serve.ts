@@ -44,7 +44,8 @@ async function prepareWorker(): Promise<Deno.ServeDefaultExport> {
     awaitOthers: workers.leave,
   });
   workers.othersLeave.then(() => service.stop());
-  // Without `giveBackPermissions`: workers share their permissions, and others may still be opening.
+  // Without `giveBackPermissions`: workers share their permissions, and others may still be
+  // opening.
   service.open().catch(reportAndExit);
 
   return {

@@ -25,7 +25,8 @@ export type Created = Pet & { readonly replayed?: true };
 export interface GroupedPetsOptions {
   /**
    * Stores all pets of a group or none, but skips those whose key is already stored. An `Error`
-   * means that a pet was skipped, and the earlier one cannot be returned. No key is in a group twice.
+   * means that a pet was skipped, and the earlier one cannot be returned. No key is in a group
+   * twice.
    */
   readonly create: GroupedOptions<Create, Created>["send"];
   /** Reads pets. They are frozen, because callers may share them. */

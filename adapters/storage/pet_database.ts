@@ -37,7 +37,9 @@ export function assertVersion(version: number, known: number): void {
   throw new Error(`its tables are version ${version}, ${rest}`);
 }
 
-/** Makes the error of an action, for example `get pet`. If it is `unavailable`, nothing happened. */
+/**
+ * Makes the error of an action, for example `get pet`. If it is `unavailable`, nothing happened.
+ */
 export function storageError(
   kind: StorageError["kind"],
   action: string,

@@ -37,9 +37,9 @@ const MAX_REMEMBERED = 10_000;
  *
  * @param keys the keys themselves.
  * @returns the `keys` option of `createHandler`.
- * @throws {TypeError} if there are none, as every request would be refused; if a key is not a string
- * (for example an unset variable), or cannot be sent in an `Authorization: Bearer` header: it is
- * empty, or has a character outside visible ASCII (U+0021–U+007E; RFC 9110 §5.5, §11.4).
+ * @throws {TypeError} if there are none, as every request would be refused; if a key is not a
+ * string (for example an unset variable), or cannot be sent in an `Authorization: Bearer` header:
+ * it is empty, or has a character outside visible ASCII (U+0021–U+007E; RFC 9110 §5.5, §11.4).
  */
 export function apiKeys(keys: readonly string[]): ApiKeys {
   if (!Array.isArray(keys) || keys.length === 0) {

@@ -18,7 +18,9 @@ export interface Exchange {
    * response.
    */
   readonly server?: Server | undefined;
-  /** True once the body of the request is read to its end; `req.complete` of HTTP/2 is true later. */
+  /**
+   * True once the body of the request is read to its end; `req.complete` of HTTP/2 is true later.
+   */
   isBodyRead?: boolean;
 }
 

@@ -75,8 +75,8 @@ export function hostInUse(
    * Checks the other hosts, at most once a second, and moves to the one with the highest timeline.
    * Never rejects.
    *
-   * @param ahead by how much a timeline must be higher than that of the host in use: 1, or 0 if that
-   * host is lost.
+   * @param ahead by how much a timeline must be higher than that of the host in use: 1, or 0 if
+   * that host is lost.
    * @returns why the others cannot be used.
    */
   async function look(ahead: 0 | 1): Promise<readonly unknown[]> {

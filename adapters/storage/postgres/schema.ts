@@ -98,8 +98,8 @@ export async function openSchema(
 }
 
 /**
- * Returns sentences about what may do harm later. They are only advice, so the database is used even
- * if it cannot say: this user may not read the settings, or the server lacks a function.
+ * Returns sentences about what may do harm later. They are only advice, so the database is used
+ * even if it cannot say: this user may not read the settings, or the server lacks a function.
  */
 export async function cautions(
   { read }: Pick<PostgresConnections, "read">,

@@ -6,8 +6,8 @@
  *   and it is not damaged.
  * - *Damaged* (`#damage`): the disk failed, or the file is damaged. Nothing is written until a
  *   restart.
- * - *Closing* (`#closing`): it refuses everything, finishes the writes under way, and then closes the
- *   connection.
+ * - *Closing* (`#closing`): it refuses everything, finishes the writes under way, and then closes
+ *   the connection.
  */
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
@@ -49,7 +49,8 @@ export class SqliteFile {
   }
 
   /**
-   * Prepares a statement that returns rows as arrays and integers as `bigint` (`OPTIONS` in open.ts).
+   * Prepares a statement that returns rows as arrays and integers as `bigint` (`OPTIONS` in
+   * open.ts).
    *
    * Each SQL text is prepared once. Deno 2.9.6 keeps unused statements and frees them all in one
    * stall (1.7 s after 77,000), because `drop` in its ext/node_sqlite/statement.rs searches a list

@@ -30,8 +30,8 @@ const OPTIONS: object = { readBigInts: true, returnArrays: true };
  * Opens a file. Creates it and its tables if they are missing. Any number of processes may do so at
  * the same time.
  *
- * @param access `read` also accepts a file that cannot be written, if it is in WAL mode already, but
- * not one without tables.
+ * @param access `read` also accepts a file that cannot be written, if it is in WAL mode already,
+ * but not one without tables.
  * @throws {StorageError} `unavailable` if it cannot be used; the message says why.
  */
 export function openSqliteFile(
