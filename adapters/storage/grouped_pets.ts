@@ -38,19 +38,16 @@ export interface GroupedPetsOptions {
     GroupedOptions<never, never>,
     "maxGroup" | "maxUnderWay" | "maxWait"
   >;
-  /** True if reading several pages together saves nothing. */
-  readonly gathersEqualPages?: boolean;
 }
 
 /** Makes the queues in front of a database, with the methods of the port. */
 export function groupedPets(
-  { create, get, list, reads, gathersEqualPages = false }: GroupedPetsOptions,
+  { create, get, list, reads }: GroupedPetsOptions,
 ): Pick<PetStorage, "create" | "get" | "list" | "close"> {
   const creates = grouped({
     action: "create pet",
     send: create,
     maxGroup: MAX_CREATES,
-    onePerTurn: true,
   });
   const gets = grouped({
     ...reads,
@@ -62,7 +59,6 @@ export function groupedPets(
     ...reads,
     action: "list pets",
     send: list,
-    gathersEqual: gathersEqualPages,
     keyOf: ({ limit, status, after }) => `${limit} ${status} ${after}`,
     sizeOf: ({ limit }) => limit <= MAX_LIMIT ? limit : reads.maxGroup,
   });

@@ -34,7 +34,6 @@ test("no read is answered by a statement that was sent before the read came", as
             });
           },
           maxGroup,
-          maxQueue: 100,
           maxWait: 60_000,
           maxUnderWay,
         });

@@ -180,7 +180,6 @@ export async function sqliteStorage(
     },
     get: (ids) => file.readEach("get pet", ids, readPet),
     list: (queries) => file.readEach("list pets", queries, readPage),
-    gathersEqualPages: true,
     reads: {
       maxGroup: 200, // larger groups make different pages slower
       maxWait: Math.max(2000, lockTimeout),

@@ -112,38 +112,8 @@ test("grouped sends an item at once while nothing gathers, and gathers what foll
   await next;
 });
 
-test("grouped waits for others again after 496 items that it sent at once", async () => {
-  const queue = reads({ send: atOnce });
-  const { run, sent } = queue;
-  await sendAlone(queue);
-  let inARow = 1;
-  for (let isAtOnce = true; isAtOnce && inARow < 3000; inARow++) {
-    const answer = run(1);
-    isAtOnce = sent.length === inARow;
-    await answer;
-  }
-  assert.equal(inARow - 1, 496);
-  sent.length = 0;
-  await Promise.all([run(1), run(2)]);
-  assert.deepEqual(sent, [[1, 2]]);
-});
-
-test("grouped with gathersEqual waits as long as equal items arrive, and no longer", async () => {
-  const { run, sent } = reads({ send: atOnce, gathersEqual: true });
-  for (let turn = 0; turn < 20; turn++) {
-    await Promise.all([run(1), run(2), run(2)]);
-  }
-  assert.deepEqual(sent, Array(20).fill([1, 2]));
-  for (let turn = 0; turn < 20; turn++) await Promise.all([run(1), run(2)]);
-  await nextTask(); // a group counts until its turn ends if others wait
-  sent.length = 0;
-  const last = run(1);
-  assert.deepEqual(sent, [[1]]);
-  await last;
-});
-
-test("grouped with onePerTurn gathers for the rest of the turn of an item", async () => {
-  const queue = recorded({ send: atOnce, onePerTurn: true });
+test("grouped gathers again once an item meets one that was sent at once", async () => {
+  const queue = recorded({ send: atOnce });
   const { run, sent } = queue;
   await sendAlone(queue);
   const first = run(1);
@@ -151,6 +121,9 @@ test("grouped with onePerTurn gathers for the rest of the turn of an item", asyn
   await first;
   await Promise.all([run(2), run(3)]);
   assert.deepEqual(sent, [[1], [2, 3]]);
+  await nextTask();
+  await Promise.all([run(4), run(5)]);
+  assert.deepEqual(sent.slice(2), [[4, 5]]);
 });
 
 test("grouped has two groups under way, and more only once all but one take 100 ms", async (t) => {
@@ -261,6 +234,7 @@ test("grouped has no timer while nothing is under way, and none once it is close
   const { run, close } = recorded({ send: atOnce });
   for (const ends of [() => pass(20), close]) {
     await run(1);
+    await turns();
     assert.ok(isTicking());
     await ends();
     assert.ok(!isTicking());
