@@ -39,9 +39,10 @@ it("PUT pets is the seed from now on, and resets to it; GET has all pets", async
     '[{"id":9007199254740993,"name":"Ivy","categoryId":9223372036854775807},{"name":"Zo\u00eb","categoryId":-1,"status":"sold"}]';
   await tell("PUT", "/pets", pets);
   assert.deepEqual(await counts(sandbox), [2, 0, 0]);
-  const all = await (await fetch(`${sandbox.control}/pets`)).text();
+  const all = await fetch(`${sandbox.control}/pets`);
+  assert.equal(all.status, 200);
   assert.match(
-    all,
+    await all.text(),
     /^\[\{"id":9007199254740993,"name":"Ivy","categoryId":9223372036854775807,"status":"available"\},\{"id":9007199254740994,/,
   );
   await tell("POST", "/reset");
