@@ -103,12 +103,12 @@ it("the journal has the target and all header fields as they came", async (sandb
   assert.match(await wire.rest(), /^HTTP\/1.1 401 /);
   const [{ time: _, headers, responseHeaders, ...entry } = assert.fail()] =
     await requests();
-  assert.equal(headers["x-a"], "1, 2");
-  const shown = Object.entries(headers).map(([name, text]) =>
-    `${name}: ${text}`
+  const shown = Object.entries(headers).map((field) => field.join(": "));
+  const joined = ["x-a: 1, 2", `authorization: Bearer ${key}, Bearer other`];
+  assert.deepEqual(
+    shown.sort(),
+    [...joined, ...odd, "connection: close", "host: a"].sort(),
   );
-  for (const field of odd) assert.ok(shown.includes(field), field);
-  assert.equal(headers.authorization, `Bearer ${key}, Bearer other`);
   const target = "/v1/pets?limit=%31";
   const expected = { method: "GET", target, body: null, status: 401 };
   assert.deepEqual(entry, expected);
