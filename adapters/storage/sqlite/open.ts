@@ -41,6 +41,7 @@ export function openSqliteFile(
 ): Promise<SqliteFile> {
   const file = followLinks(path); // `path` is only for messages from here on
   const open = () => {
+    assertNoLogAlone(file);
     if (access === "write") createPrivate(file);
     else if (statSync(file, { throwIfNoEntry: false }) === undefined) {
       throw new Error("there is no such file");
@@ -63,18 +64,28 @@ export function openSqliteFile(
 }
 
 /**
+ * Checks that no log is left of a file that is missing or empty: SQLite would delete the log. A
+ * process that makes a new file fills it before it makes the log.
+ *
+ * @throws {Error} if there is such a log.
+ */
+function assertNoLogAlone(file: string): void {
+  if (!existsSync(`${file}-wal`)) return;
+  const size = statSync(file, { throwIfNoEntry: false })?.size;
+  if (size !== undefined && size > 0) return;
+  throw new Error(
+    `the file is ${
+      size === 0 ? "empty" : "missing"
+    }, but ${file}-wal may hold pets; put the same file back; before you restore a backup, move the log away`,
+  );
+}
+
+/**
  * Creates a file that only its owner can read, unless it exists: SQLite would let others read it
  * (its document Compile-time Options, SQLITE_DEFAULT_FILE_PERMISSIONS; tested by
  * tests/adapters/storage/sqlite/permission_test.ts). SQLite gives its other files the same mode.
- *
- * @throws {Error} if the file is missing but its log is not: SQLite would empty the log.
  */
 function createPrivate(file: string): void {
-  if (existsSync(`${file}-wal`) && !existsSync(file)) {
-    throw new Error(
-      `the file is missing, but ${file}-wal is not and may hold pets; put the same file back; before you restore a backup, move the log away`,
-    );
-  }
   try {
     // `wx` does not open an existing file: closing it would release the locks that this process has
     // on it (SQLite's document How To Corrupt, "Posix advisory locks canceled").

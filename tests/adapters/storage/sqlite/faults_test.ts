@@ -11,6 +11,7 @@ import process from "node:process";
 import { DatabaseSync, StatementSync } from "node:sqlite";
 import { test } from "node:test";
 import { sqliteStorage } from "../../../../adapters/storage/sqlite/mod.ts";
+import { openSqliteFile } from "../../../../adapters/storage/sqlite/open.ts";
 import type { NewApiKeyRecord } from "../../../../core/keys/api_key_storage.ts";
 import { atEnd } from "../../../support/at_end.ts";
 import { countKept } from "../../../support/garbage.ts";
@@ -72,24 +73,28 @@ for (const [text, message] of Object.entries(OTHERS)) {
   });
 }
 
-it("sqliteStorage makes no new file beside the log of one that is gone", async ({ path, open }) => {
-  const storage = await open();
-  await storage.create(REX);
-  const log = readFileSync(`${path}-wal`);
-  await storage.close();
-  rmSync(path);
-  writeFileSync(`${path}-wal`, log);
-  const link = `${path}.link`;
-  symlinkSync(path, link);
-  for (const opened of [path, link]) {
-    await assertUnavailable(
-      open(opened),
-      /: the file is missing, but .*-wal is not and may hold pets; put the same file back; before you restore a backup, move the log away$/,
-    );
-  }
-  assert.deepEqual(readFileSync(`${path}-wal`), log);
-  assert.ok(!existsSync(path));
-});
+for (const fate of ["missing", "empty"]) {
+  it(`no file is opened if it is ${fate} and its log is not`, async ({ path, open }) => {
+    const storage = await open();
+    await storage.create(REX);
+    const log = readFileSync(`${path}-wal`);
+    await storage.close();
+    if (fate === "missing") rmSync(path);
+    else writeFileSync(path, "");
+    writeFileSync(`${path}-wal`, log);
+    const link = `${path}.link`;
+    symlinkSync(path, link);
+    const advice =
+      `: the file is ${fate}, but .*-wal may hold pets; put the same file back; before you restore a backup, move the log away$`;
+    for (const opened of [path, link]) {
+      await assertUnavailable(open(opened), RegExp(advice));
+      const reading = openSqliteFile(opened, 0, "read");
+      await assertUnavailable(reading, RegExp(advice));
+    }
+    assert.deepEqual(readFileSync(`${path}-wal`), log);
+    assert.equal(existsSync(path), fate === "empty");
+  });
+}
 
 it("sqliteStorage says that another program's log is not the one at its path", async ({ t, path, open }) => {
   await (await open()).close();
