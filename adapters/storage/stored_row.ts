@@ -31,6 +31,17 @@ export function toPet(row: unknown): Pet {
   return Object.freeze({ id, name, categoryId, status });
 }
 
+/**
+ * Returns what `work` throws, so that an invalid row fails its own operation and not the whole group.
+ */
+export function orError<T>(work: () => T): T | Error {
+  try {
+    return work();
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
 /** The columns that {@linkcode toApiKeyRecord} reads. */
 export const API_KEY_COLUMNS = "id, name, created, revoked, expires, last_used";
 

@@ -5,9 +5,8 @@
 import { type CheckedPet, type Pet, petId } from "../../../core/pets/pet.ts";
 import type { Create, Created, GroupedPetsOptions } from "../grouped_pets.ts";
 import { storageError } from "../pet_database.ts";
-import { STATUS_CODE, toPet } from "../stored_row.ts";
+import { orError, STATUS_CODE, toPet } from "../stored_row.ts";
 import type { PostgresConnections } from "./connections.ts";
-import { orError } from "./reads.ts";
 import { prepared, type Value } from "./statement.ts";
 import { PETS_LOCK, turnSql } from "./turn.ts";
 

@@ -11,6 +11,7 @@ import { type Grouped, grouped } from "../grouped.ts";
 import type { GroupedPetsOptions } from "../grouped_pets.ts";
 import {
   API_KEY_COLUMNS,
+  orError,
   PET_COLUMNS,
   STATUS_CODE,
   toPet,
@@ -131,15 +132,4 @@ export function groupLookUps(
       return digests.map((digest) => byDigest.get(digest));
     },
   });
-}
-
-/**
- * Returns what `work` throws, so that an invalid row fails its own read and not the whole group.
- */
-export function orError<T>(work: () => T): T | Error {
-  try {
-    return work();
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
-  }
 }

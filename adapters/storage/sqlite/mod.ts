@@ -33,7 +33,7 @@ import {
 import { apiKeyStorage } from "../api_keys.ts";
 import { DEFAULT_RETENTION, type PetDatabase } from "../pet_database.ts";
 import { type Create, type Created, groupedPets } from "../grouped_pets.ts";
-import { PET_COLUMNS, STATUS_CODE, toPet } from "../stored_row.ts";
+import { orError, PET_COLUMNS, STATUS_CODE, toPet } from "../stored_row.ts";
 import { isFull } from "./fault.ts";
 import { openSqliteFile } from "./open.ts";
 
@@ -159,11 +159,15 @@ export async function sqliteStorage(
     throw new Error("Cannot create pet: a trigger on pets ignored the row");
   }
 
-  function storeOnce({ pet, key }: Create): Created {
+  function replay(row: unknown): Created | Error {
+    return orError<Created>(() => ({ ...toPet(row), replayed: true }));
+  }
+
+  function storeOnce({ pet, key }: Create): Created | Error {
     if (key === undefined) return store(pet);
     const now = Date.now();
     const earlier = byKey.get(key, now - idempotencyRetention);
-    if (earlier !== undefined) return { ...toPet(earlier), replayed: true };
+    if (earlier !== undefined) return replay(earlier);
     const created = store(pet);
     // Each new key drops up to two expired ones, so that the table shrinks without a pause.
     forgetKeys.run(now - idempotencyRetention);

@@ -178,6 +178,18 @@ export function sqlContract(
     assert.deepEqual(failed, [4, 11, 12, 13]);
   });
 
+  it("fails only the repeats of a create whose pet cannot be read", async ({ open, sql }) => {
+    const storage = await open();
+    await addPets(storage, 4);
+    await storage.create(REX, key(5));
+    await sql(impossible);
+    const outcomes = await Promise.allSettled(
+      [4, 5, 6].map((number) => storage.create(REX, key(number))),
+    );
+    const statuses = outcomes.map(({ status }) => status);
+    assert.deepEqual(statuses, ["fulfilled", "rejected", "fulfilled"]);
+  });
+
   it("lets all reads end that were accepted before close(), and then refuses more", async ({ open }) => {
     const storage = await open();
     const { get, list, apiKeys } = storage;
