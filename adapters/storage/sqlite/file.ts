@@ -153,8 +153,6 @@ export class SqliteFile {
   }
 
   #transact<T>(action: string, work: () => T): T {
-    // If the last check found nothing wrong, the next one by the timer is soon enough.
-    if (this.#files.problem !== undefined) this.#files.check();
     this.#assertWritable(action);
     this.prepare("BEGIN IMMEDIATE").run();
     let isCommitting = false;
