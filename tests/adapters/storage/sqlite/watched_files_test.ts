@@ -293,6 +293,23 @@ it("sqliteStorage keeps others out of a file without its log, at each check", as
   other.close();
 });
 
+it("a create whose log is deleted during its commit is kept once the log is saved", async ({ t, path, open }) => {
+  const storage = await open();
+  onPrepare(t, (sql, prepare) => {
+    const statement = prepare(sql);
+    const commit = statement.run.bind(statement);
+    const run = () => {
+      rmSync(`${path}-wal`);
+      return commit();
+    };
+    return sql === "COMMIT" ? Object.assign(statement, { run }) : statement;
+  });
+  const rex = await storage.create(REX);
+  await assertUnavailable(storage.ping(), /-wal was deleted or replaced/);
+  await storage.close();
+  assert.deepEqual(query(path, "SELECT id FROM pets"), [Number(rex.id)]);
+});
+
 it("sqliteStorage does not take a log for saved while another process saves it", async ({ t, path, open }) => {
   // As SQLite answers if another process has the lock for this.
   const get = () => [1n, -1n, -1n];
