@@ -142,7 +142,7 @@ export class SqliteFile {
   close(): Promise<void> {
     return this.#closing ??= this.#writes.then(() => {
       clearInterval(this.#checks);
-      this.#files.setOldLogAside();
+      this.#files.close();
       this.#db.close();
     });
   }

@@ -4,18 +4,30 @@
  *
  * ```text
  *   in place ◀──▶ main file gone
+ *     ├─────────▶ log emptied
  *     └─────────▶ log lost ──▶ closed, if it gives up
  * ```
  *
  * - *Main file gone*: it was deleted, moved or replaced. Reads still see the old one. All is well
  *   again when the same file is back.
+ * - *Log emptied* (`#hasHole`): SQLite wrote on where the log used to end, and would move the hole
+ *   into the main file. Nothing is written until a restart. Reads see what SQLite still has in
+ *   memory.
  * - *Log lost* (`#lost`): the log or its index was deleted or replaced. Nothing is written until a
  *   restart. `#protect` moves what the log holds into the main file, unless another file is in the
  *   place of the lost one, and takes a lock, so that no other process can write. If others write
  *   with a new index, it cannot get that lock, and gives up.
  */
 
-import { existsSync, renameSync, statSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  renameSync,
+  statSync,
+} from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
 /** The pause between two checks, in ms. */
@@ -25,6 +37,8 @@ const MAIN_IS_MISSING =
   "was deleted, moved or made unreadable while in use; save the pets that lists still show, then put the same file back; before you restore a backup, move -wal and -shm away";
 const MAIN_IS_REPLACED =
   `was replaced while in use, and pets that were added in the ${CHECK_INTERVAL} ms before are in the old file only; save the pets that lists still show, then restart`;
+const LOG_IS_EMPTIED =
+  "was emptied while in use, and the newest pets are only in memory; save the pets that lists still show, then restart";
 const OTHER_IS_LOST =
   "was deleted or replaced while in use; restart this process before anything else uses the database";
 
@@ -50,6 +64,10 @@ export class WatchedFiles {
   #lost: WatchedFile | undefined;
   /** True once everything in the lost log is in the main file. */
   #isLogSaved = false;
+  /** The log, open; `undefined` if this process may only read it. */
+  readonly #openLog: number | undefined;
+  /** True once a check saw the log with its beginning. */
+  #hasBegun = false;
   /** The version of the log when a check found that the main file is replaced. */
   #oldLog: string | undefined;
 
@@ -59,6 +77,7 @@ export class WatchedFiles {
     this.#main = new WatchedFile(path);
     this.#log = new WatchedFile(`${path}-wal`);
     this.#index = new WatchedFile(`${path}-shm`);
+    this.#openLog = openToWrite(this.#log.path);
   }
 
   /** Finds out what is wrong with the files. If the log or its index is lost, protects the pets. */
@@ -72,6 +91,10 @@ export class WatchedFiles {
       return;
     }
     this.#oldLog = undefined;
+    if (this.#hasHole()) {
+      this.problem = `${this.#log.path} ${LOG_IS_EMPTIED}`;
+      return;
+    }
     this.#lost ??= [this.#log, this.#index]
       .find((file) => file.state() !== "in place");
     this.problem = this.#lost && `${this.#lost.path} ${OTHER_IS_LOST}`;
@@ -93,6 +116,17 @@ export class WatchedFiles {
     return this.#isLogSaved ? undefined : this.problem;
   }
 
+  /** Prepares the log for the end of SQLite, which moves it into the main file and deletes it. */
+  close(): void {
+    this.check(); // The last check may have been before a file was replaced or emptied.
+    if (this.#openLog !== undefined) {
+      // SQLite moves nothing from a log that ends too early.
+      if (this.#hasHole()) ftruncateSync(this.#openLog);
+      closeSync(this.#openLog);
+    }
+    this.#setOldLogAside();
+  }
+
   /**
    * Renames the log if the main file was replaced: a process that opens the new file would apply
    * the log to it. Leaves a log alone that another process has made since, or that has changed,
@@ -101,8 +135,7 @@ export class WatchedFiles {
    * `start` on Deno has given up the permission to rename (`giveBackPermissions`). There the log is
    * moved into the old file instead, unless that fails.
    */
-  setOldLogAside(): void {
-    this.check(); // The last check may have been before the file was replaced.
+  #setOldLogAside(): void {
     if (this.#main.state() !== "replaced") return;
     if (this.#log.state() !== "in place") return;
     const { path } = this.#log;
@@ -122,6 +155,24 @@ export class WatchedFiles {
         ? `${what}: its log is now in the old file`
         : `${what}: unless a server already uses the new file, move ${path} away before the next start, or it damages the new file`,
     );
+  }
+
+  /**
+   * Tells whether the log lost its beginning, the byte 0x37 (SQLite's document WAL-mode File
+   * Format). A log without any bytes may be well, because SQLite empties it too. So may one that
+   * never had this beginning: SQLite overwrites what a crash left.
+   */
+  #hasHole(): boolean {
+    const first = new Uint8Array(1);
+    try {
+      if (this.#openLog === undefined) return false;
+      if (readSync(this.#openLog, first, 0, 1, 0) === 0) return false;
+    } catch {
+      return false; // SQLite will report that the disk fails.
+    }
+    const isWhole = first[0] === 0x37;
+    this.#hasBegun ||= isWhole;
+    return this.#hasBegun && !isWhole;
   }
 
   /**
@@ -177,6 +228,15 @@ export class WatchedFiles {
     } catch {
       return false;
     }
+  }
+}
+
+/** Opens a file to read and write it; `undefined` if that is not possible. */
+function openToWrite(path: string): number | undefined {
+  try {
+    return openSync(path, "r+"); // SQLite has no locks on the log that closing it would release
+  } catch {
+    return undefined;
   }
 }
 

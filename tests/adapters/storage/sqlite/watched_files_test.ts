@@ -12,6 +12,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
@@ -338,6 +339,36 @@ it("sqliteStorage does not trust a log that was moved away and back", async ({ p
   await storage.close();
   const reopened = await open();
   assert.deepEqual((await reopened.list({ limit: 9 })).pets, [rex]);
+});
+
+it("sqliteStorage keeps the hole in a log that was emptied out of its file", async ({ path, open }) => {
+  const storage = await open();
+  const kept = [await storage.create(REX)];
+  await storage.ping();
+  query(path, "PRAGMA wal_checkpoint(TRUNCATE)"); // This empties it too.
+  await storage.ping();
+  const pets = [...kept, await storage.create(REX)];
+  await storage.ping();
+  truncateSync(`${path}-wal`);
+  pets.push(await storage.create(REX));
+  const problem = /-wal was emptied while in use, .* that lists still show/;
+  await assertUnavailable(storage.ping(), problem);
+  await assertUnavailable(storage.create(REX), problem);
+  assert.deepEqual((await storage.list({ limit: 9 })).pets, pets);
+
+  const killed = `${path}.killed`; // what SIGKILL would leave
+  for (const suffix of ["", "-wal", "-shm"]) {
+    copyFileSync(path + suffix, killed + suffix);
+  }
+  await storage.close();
+  for (const file of [path, killed]) {
+    const reopened = await open(file);
+    await reopened.ping();
+    assert.deepEqual((await reopened.list({ limit: 9 })).pets, kept);
+    await reopened.create(REX);
+    await reopened.ping();
+    assert.deepEqual(query(file, "PRAGMA integrity_check"), ["ok"]);
+  }
 });
 
 it("sqliteStorage does not mix its log with one that took its place", async ({ path, open }) => {
