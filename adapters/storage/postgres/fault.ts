@@ -91,9 +91,13 @@ export function isRefused(error: unknown): boolean {
   return /^(?:0A|42)/.test(sqlState(error));
 }
 
-/** Tells whether all connections are in use: another server would not help. */
+/**
+ * Tells whether all connections are in use, the pool's or the server's (53300). The server works,
+ * and a move to another one would cut those connections.
+ */
 export function areAllTaken(error: unknown): boolean {
-  return /^timeout exceeded/.test(messageOf(error));
+  return sqlState(error) === "53300" ||
+    /^timeout exceeded/.test(messageOf(error));
 }
 
 /** Tells whether a warning means that a commit is on one machine only. */

@@ -277,6 +277,33 @@ it("postgresStorage moves to no other server if it may not read the timeline", a
   await sql(`drop owned by ${user}; drop role ${user}`);
 });
 
+it("postgresStorage stays at a server that has no connection left", async ({ t, url, open, sql }) => {
+  const user = `clerk_${Date.now()}`;
+  await (await open()).close();
+  await sql(`create role ${user} login connection limit 2;
+    grant usage on schema public to ${user}; grant all on all tables in schema public to ${user}`);
+  const { host, pathname } = new URL(url);
+  const moves: string[] = [];
+  const storage = await open(
+    `postgres://${user}@${host},${host}${pathname}`,
+    { onMove: (message) => moves.push(message) },
+  );
+  await storage.ping(); // which finds that the other address can be used too
+  const connections = `select from pg_stat_activity where usename = '${user}'`;
+  await until("one is open", async () => (await sql(connections)).length === 1);
+  const other = await connect(t, `postgres://${user}@${host}${pathname}`);
+  const reads = await Promise.allSettled([storage.ping(), storage.ping()]);
+  assert.deepEqual(moves, []);
+  assert.equal(reads[0]?.status, "fulfilled");
+  assert.match(
+    reads[1]?.status === "rejected" ? reads[1].reason.message : "",
+    /: too many connections for role/,
+  );
+  await other.end();
+  await storage.close();
+  await sql(`drop owned by ${user}; drop role ${user}`);
+});
+
 /** Another host, which hangs up at once until it falls silent, and an address of both. */
 async function withOther({ t, url }: Database) {
   const silent = new Set<Socket>();
