@@ -119,8 +119,10 @@ function readParameters(query: string): ConnectionParameters {
     // Not URLSearchParams, because here a + is a plus.
     const [name = "", value] = part.split(/=(.*)/s).map(decode);
     if (!Object.hasOwn(PARAMETERS, name)) {
-      // Without a value it may be part of a password.
-      const shown = value === undefined ? "a parameter" : `parameter ${name}`;
+      // Without a value, or after the password, it may be part of it.
+      const shown = value === undefined || parameters.password !== undefined
+        ? "a parameter"
+        : `parameter ${name}`;
       const known = Object.keys(PARAMETERS).join(", ");
       throw wrong(`${shown} is unknown; use ${known}`);
     }
@@ -132,14 +134,18 @@ function readParameters(query: string): ConnectionParameters {
 
 /** Reads `a:5432,b,[::1]:5433`. The parameter `port` may give the ports separately: `5432,5433`. */
 function readHosts(hosts: string, ports = ""): readonly PostgresHost[] {
+  const list = hosts.split(",");
   const separate = ports.split(",");
-  return hosts.split(",").map((text, index) => {
+  if (separate.length > 1 && separate.length !== list.length) {
+    throw wrong("port must be one port, or one for each host");
+  }
+  return list.map((text, index) => {
     const match = /^(\[[^\]]*\]|[^:]*)(?::([0-9]*))?$/.exec(text);
     const [, name = "", port] = match ?? [];
     if (name === "" && text !== "") {
       throw wrong("each host must be HOST or HOST:PORT");
     }
-    const portText = port || separate[index] || separate[0];
+    const portText = port || separate[separate.length > 1 ? index : 0];
     return {
       host: decode(name.replace(/^\[(.*)\]$/, "$1")) || undefined,
       port: portText ? readInteger("port", portText, 65_535) : undefined,

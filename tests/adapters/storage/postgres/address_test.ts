@@ -57,6 +57,10 @@ const addresses: Readonly<Record<string, Difference>> = {
     hosts: [{ host: "a", port: 1 }, { host: "b", port: 2 }],
     writable: true,
   },
+  "postgres://a,b/?port=1,": {
+    hosts: [{ host: "a", port: 1 }, { host: "b" }],
+    writable: true,
+  },
   "postgres://a,b/?port=5&target_session_attrs=any": {
     hosts: [{ host: "a", port: 5 }, { host: "b", port: 5 }],
     writable: false,
@@ -110,6 +114,7 @@ const wrong: Readonly<Record<string, RegExp>> = {
   "postgres://ann:secret@a:b": /: each host must be HOST or HOST:PORT$/,
   "postgres://ann:secret@localhost:0": /port .* from 1 to 65535$/,
   "postgres://ann:123secret": /HOST:PORT/,
+  "postgres://a,b,c/pets?port=1,2": /one port, or one for each host$/,
   "?sslmod=require": /parameter sslmod is unknown; use .*sslmode/,
   "?sslmode=prefer":
     /sslmode must be one of disable, require, verify-ca, verify-full, not "prefer"/,
@@ -121,6 +126,7 @@ const wrong: Readonly<Record<string, RegExp>> = {
   "?connection_limit=0": /connection_limit/,
   "?connection_limit=1001": /connection_limit/,
   "?secret": /: a parameter is unknown; use host, port, /,
+  "?password=a&secret=b": /: a parameter is unknown; use host, port, /,
   "?sslrootcert=/none": /: sslrootcert needs a sslmode that encrypts/,
   "?sslcert=/none&sslmode=disable": /: sslcert needs a sslmode that encrypts/,
   "?sslmode=require&sslrootcert=/none":
