@@ -94,15 +94,19 @@ test("a fault waits for a request that fits its method and its path", async () =
 
 test("faults that are too many or too long are refused, and none is added", () => {
   const { store } = open();
-  const many = Array<Fault>(1001).fill(busy);
-  assert.throws(
-    () => store.add(many),
-    /^TypeError: Cannot add faults: at most 1000 may wait/,
-  );
-  const body = "x".repeat(6 * 1024 * 1024);
-  const long = Array<Fault>(3).fill({ answer: { status: 503, body } });
-  assert.throws(() => store.add(long), /^TypeError: Cannot add faults/);
-  assert.deepEqual(store.faults, []);
+  const many = Array<Fault>(1000).fill(busy);
+  const withBody = (body: string) => [{ answer: { status: 503, body } }];
+  const rest = 16 * 1024 * 1024 - JSON.stringify(withBody("")).length;
+  const long = withBody("x".repeat(rest));
+  for (const most of [many, long]) {
+    store.add(most);
+    assert.throws(
+      () => store.add(busy),
+      /^TypeError: Cannot add faults: at most 1000 may wait, of 16777216 /,
+    );
+    assert.equal(store.faults.length, most.length);
+    store.reset();
+  }
 });
 
 test("an answer alone does no work; with work it does, and invites no second try", async () => {
@@ -269,6 +273,15 @@ test("a preflight takes no fault unless that is for OPTIONS, and may ask for Pre
     String(answer.headers.get("access-control-expose-headers")),
     /, Preference-Applied$/,
   );
+});
+
+test("requests has a body of up to 64 KiB beside a fault without work", async () => {
+  const { store, create } = open();
+  const body = "\u00e9".repeat(32_768); // two bytes each
+  store.add({ ...busy, times: 2 });
+  await create({ body });
+  await create({ body: `${body} ` });
+  assert.deepEqual(store.requests.map(({ body }) => body), [body, null]);
 });
 
 test("requests has the time, the fault, and the body unless it is 401, 413 or 415", async (t) => {
