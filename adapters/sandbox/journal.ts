@@ -84,9 +84,12 @@ export class Journal {
     return this.#entries.size;
   }
 
-  /** Copies the entries. */
+  /**
+   * Copies the entries. In Jest `structuredClone` makes objects of another realm, which strict
+   * comparisons refuse.
+   */
   list(): readonly RecordedRequest[] {
-    return structuredClone([...this.#entries.keys()]);
+    return JSON.parse(JSON.stringify([...this.#entries.keys()]));
   }
 
   clear(): void {

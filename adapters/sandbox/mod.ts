@@ -118,7 +118,10 @@ export function sandbox(options: SandboxOptions = {}): Sandbox {
     const answer = await store.answer(request, { entry, signal, readBody });
     signal.throwIfAborted();
     if (answer === undefined) throw new TypeError("fetch failed"); // as undici's
-    return toResponse(answer, method);
+    // Clients resolve `Link` and `Location` against it.
+    return Object.defineProperty(toResponse(answer, method), "url", {
+      value: url,
+    });
   }
 
   return {

@@ -158,7 +158,7 @@ export function createStore(options: SandboxOptions) {
     journal,
     reset,
     get faults() {
-      return structuredClone(faults);
+      return JSON.parse(JSON.stringify(faults)); // as Journal.list
     },
     pets: (): readonly Pet[] => kept.map((pet) => ({ ...pet })),
     /** The pets and requests in numbers, and the faults that wait. */

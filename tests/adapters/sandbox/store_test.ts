@@ -1,6 +1,7 @@
 /** The sandbox without a port. */
 import assert from "node:assert/strict";
 import test from "node:test";
+import { runInNewContext } from "node:vm";
 import {
   type Fault,
   sandbox,
@@ -63,6 +64,25 @@ test("what a test changes in the pets it read is not the store's", async () => {
   for (const pet of store.pets) Object.assign(pet, { name: "Mine" });
   store.reset();
   assert.match((await get()).text, /"name":"Rex"/);
+});
+
+test("in Jest, whose structuredClone is another realm's, strict comparisons hold", async (t) => {
+  const parse: typeof JSON.parse = runInNewContext("JSON.parse");
+  const clone = (value: unknown) => parse(JSON.stringify(value));
+  const { mock } = t.mock.method(globalThis, "structuredClone", clone);
+  const { store, get } = open();
+  store.add([busy, busy]);
+  await get();
+  const statuses = store.requests.map(({ status }) => status);
+  const { faults } = store;
+  mock.restore();
+  assert.deepEqual([statuses, faults], [[503], [busy]]);
+});
+
+test("a response in process has the URL of its request, as that of fetch", async () => {
+  const { service, stream } = open();
+  const { url } = await stream();
+  assert.equal(url, `${service.base}/pets`);
 });
 
 test("faults apply in order, each to as many requests as it says", async () => {
