@@ -4,10 +4,12 @@ import { createServer, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { apiKeys } from "../core/keys/api_keys.ts";
 import { ask, type OpenService } from "./contract/ask.ts";
+import { assertRefused } from "./contract/error_reply.ts";
 import { HOSTILE_BYTES_CLAUSES } from "./contract/hostile_bytes_contract.ts";
 import { handleService } from "./support/handle_service.ts";
 import { HTTP_CLAUSES } from "./contract/http_contract.ts";
 import { INTERFACE_CLAUSES } from "./contract/interface_contract.ts";
+import { petIn } from "./contract/pets_client.ts";
 import { RAW_HTTP_CLAUSES } from "./contract/raw_http_contract.ts";
 import { Wire } from "./contract/wire.ts";
 import { listenOn } from "./support/server.ts";
@@ -382,6 +384,39 @@ test("a failure shows the request that failed, not the last one of its clause", 
   const service = storeOf("an odd id is text");
   const { exchange } = await judgeBy(sentence, service);
   assert.match(`${exchange}`, /^> GET \S+\/pets\/x\n/);
+});
+
+test("a reason names a member that is missing or of another type in words of JSON", async () => {
+  const pet = { id: 1, name: "Rex", categoryId: 1 };
+  const reasons = [
+    [404, { code: "a", message: "b" }],
+    [404, { code: "a", message: "b", status: "404" }],
+    [200, { ...pet, id: "1" }],
+    [200, { ...pet, id: 2 ** 64 }],
+    [200, { ...pet, name: null }],
+    [200, { ...pet, categoryId: undefined }],
+  ].map(async ([status, body]) => {
+    const headers = new Headers({ "content-type": "application/json" });
+    const answer = {
+      status: Number(status),
+      headers,
+      text: JSON.stringify(body),
+    };
+    const check = status === 200 ? petIn : assertRefused;
+    const { reason } = await judgeClause(
+      async () => void check(answer, answer.status),
+      handleService(),
+    );
+    return reason;
+  });
+  assert.deepEqual(await Promise.all(reasons), [
+    "status in the Error body is missing, and should be 404",
+    "status in the Error body: '404' should be 404",
+    "id is not an integer",
+    "id is not an int64",
+    "name is not a string",
+    "categoryId is not an integer",
+  ]);
 });
 
 test("a reason is short, however long the answer is", async () => {

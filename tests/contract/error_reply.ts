@@ -51,7 +51,7 @@ export function assertRefused(answer: Answer, status: number): string {
     const isText = typeof error?.[member] === "string";
     assert.ok(isText, `the Error body has no ${member} that is a string`);
   }
-  assert.equal(error.status, status, "status does not repeat the HTTP status");
+  assert.equal(error.status, status, "status in the Error body");
   return error.message;
 }
 
