@@ -74,10 +74,10 @@ function call(action: () => unknown): Act {
   };
 }
 
-/** For `curl -d`, which sends the type of a form. */
+/** For `curl -d`, which sends the type of a form, and `fetch`, which sends `text/plain`. */
 const notSentAsJson = new Refusal(
   "unsupported_media_type",
-  `${wrongMediaType.message}: with curl use --json, or -H 'Content-Type: application/json' before 7.82`,
+  `${wrongMediaType.message}: curl --json sends it; with curl -d or fetch, set it`,
   wrongMediaType.headers,
 );
 

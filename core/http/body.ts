@@ -28,7 +28,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 export const wrongMediaType: Refusal = refuse(
   "unsupported_media_type",
-  "its Content-Type must be application/json, in UTF-8",
+  "its Content-Type must be a single application/json, in UTF-8",
   { accept: "application/json" },
 );
 const wrongCoding = refuse(

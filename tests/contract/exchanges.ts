@@ -47,7 +47,7 @@ const NO_KEY_SENT =
 const WRONG_KEY_SENT =
   "401 API key is invalid: it is unknown, expired or revoked";
 const WRONG_TYPE =
-  "415 Cannot read the body: its Content-Type must be application/json, in UTF-8";
+  "415 Cannot read the body: its Content-Type must be a single application/json, in UTF-8";
 const TOO_LARGE = "413 Cannot read the body: it has more than 65536 bytes";
 const MALFORMED_KEY =
   '400 Cannot create pet: the Idempotency-Key header must be one key of 1 to 255 visible ASCII characters, such as "8e03978e-40d5-43dd-bc93-6894a57f9324", with or without the quotes';

@@ -101,7 +101,10 @@ it("a body must be JSON and no larger than 16 MiB", async (sandbox) => {
     const headers = { "content-type": type };
     const init = { method: "POST", body: '{"lose":true}', headers };
     const { message } = await refused(`${control}/faults`, init, 415);
-    assert.match(message, /: with curl use --json, or -H 'Content.*' before /);
+    assert.match(
+      message,
+      /: curl --json sends it; with curl -d or fetch, set it$/,
+    );
   }
   const fields = ["Host: localhost", "Content-Length: 16777217"];
   const sent = rawRequest("PUT /sandbox/pets", fields);
