@@ -33,7 +33,7 @@ export function createRateLimiter(
   let older = windows;
 
   return (caller) => {
-    const time = now();
+    const time = Math.round(now()); // with a fraction, `end - time` could exceed `length`
     let window = windows.get(caller) ?? older.get(caller);
     if (window === undefined || time >= window.end) {
       if (windows.size >= maxCallers / 2) {

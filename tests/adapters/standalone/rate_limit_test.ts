@@ -71,3 +71,12 @@ test("a flood of callers is remembered up to a bound, and the first begin anew",
   assert.equal(isAllowed("a"), true, "the seventh drives out the first three");
   assert.equal(isAllowed("e"), false);
 });
+
+test("a window is never said to be longer than it is, at any fraction of a ms", () => {
+  // Rounding makes `time + 1000 - time` a little more than 1000 for some of these.
+  for (let time = 0.1; time < 100; time += 0.7) {
+    const { clock, limit } = limiter(1, 1);
+    clock.time = time;
+    assert.match(limit("a").headers.ratelimit ?? "", /;t=1$/, `${time}`);
+  }
+});
