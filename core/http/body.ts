@@ -127,7 +127,7 @@ export function checkMediaType(
   const [mediaType, ...parameters] = contentType.toLowerCase().split(";");
   if (mediaType?.trim() !== "application/json") return wrongMediaType;
   for (const parameter of parameters) {
-    const [name, value] = parameter.trim().split("=");
+    const [name, value] = parameter.split("=").map((part) => part.trim());
     if (name === "charset" && value !== "utf-8" && value !== '"utf-8"') {
       return wrongMediaType;
     }

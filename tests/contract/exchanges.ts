@@ -206,6 +206,7 @@ export const EXCHANGES: Readonly<Record<string, Exchanges>> = {
       ...types("application/json-patch+json", "application/json charset=utf-8"),
       ...types("application/json; charset", "application/json; charset=utf8"),
       ...types("application/json; charset=utf-16", "application/json; charset=utf-8; charset=utf-16"),
+      ...types("application/json; charset = utf-16"),
     ],
   },
 
