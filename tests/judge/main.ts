@@ -70,7 +70,7 @@ export async function runJudge(args: readonly string[]): Promise<void> {
   const problem = address === "" || more.length > 0
     ? "takes one address"
     : url === undefined || !/^https?:$/.test(url.protocol)
-    ? "takes a whole http: or https: address"
+    ? "takes a whole http: or https: address, with a port up to 65535"
     : /[@?#]/.test(base)
     ? "takes an address without a user, a query and a fragment"
     : undefined;

@@ -109,6 +109,10 @@ const WRONG = [
       /^Cannot read --expires: it must be days, such as 90d, up to 3650d, not "/,
     ] as const
   ),
+  [
+    "judge http://localhost:65536/v1",
+    /^judge takes a whole .* address, with a port up to 65535/,
+  ],
   ["keys list --expires", /^Option '--expires <value>' argument missing$/],
   ["keys list --expires 1d", /^--expires is for keys issue$/],
   ["keys revoke", /issue NAME/],
