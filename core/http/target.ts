@@ -17,11 +17,11 @@ const HOST =
 /** An origin, which Bun 1.4 omits if there is no `Host` (oven-sh/bun#33721); a path; a query. */
 const URL_PARTS = /^(?:[^/?#]+:\/\/[^/?#]*)?(\/[^?#]*)(?:\?([^#]*))?/;
 
-export const malformedHost: Refusal = new Refusal(
+const malformedHost: Refusal = new Refusal(
   "bad_request",
   "Cannot read the request: the Host header must be a host name or address, with or without a port",
 );
-export const malformedTarget: Refusal = new Refusal(
+const malformedTarget: Refusal = new Refusal(
   "bad_request",
   "Cannot read the request: its target must be a path or an http address",
 );

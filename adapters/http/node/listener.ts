@@ -4,7 +4,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Handler } from "../../../core/http/fetch_handler.ts";
 import type { Answer } from "../../../core/http/message.ts";
 import { internalError } from "../../../core/http/refusal.ts";
-import { malformedHost, malformedTarget } from "../../../core/http/target.ts";
 import { checkFunction, checkNames } from "../../../core/options.ts";
 import { report } from "../../../core/report.ts";
 import { checkHandler, type ServeOptions } from "../server.ts";
@@ -43,20 +42,21 @@ export function createListener(
     const { req } = exchange;
     const { method, rawHeaders, socket } = req;
     if (rawHeaders.length >= 2 * MAX_FIELDS) return headerTooLarge;
+    // An HTTP/1.1 request without Host must be refused (RFC 9112 §3.2). The service refuses an empty
+    // one, and so can log it.
+    const noHost = req.httpVersion === "1.1" ? "" : null;
     // Building a `Headers` takes 20 times as long as looking up a field.
-    const get = (name: string) => findField(rawHeaders, name);
-    const host = get("host");
+    const get = (name: string) =>
+      findField(rawHeaders, name) ?? (name === "host" ? noHost : null);
     const scheme = "encrypted" in socket ? "https" : "http";
     // Frameworks such as Express remove the prefix of a mount from `url`, and keep the whole here
     // (Express 5's document of `req.originalUrl`).
     const { originalUrl = req.url }: IncomingMessage & {
       readonly originalUrl?: string;
     } = req;
-    // The service refuses a malformed Host before it parses the URL.
-    const url = requestUrl(scheme, host ?? "localhost", String(originalUrl));
-    if (url === undefined) return malformedTarget;
-    // An HTTP/1.1 request without Host must be refused (RFC 9112 §3.2).
-    if (host === null && req.httpVersion === "1.1") return malformedHost;
+    // The service refuses a malformed Host before it parses the URL, and an empty URL.
+    const host = get("host") ?? "localhost";
+    const url = requestUrl(scheme, host, String(originalUrl)) ?? "";
     const request = { method: String(method), url, headers: { get } };
     return await answer(
       request,
@@ -105,7 +105,7 @@ export function requestUrl(
 }
 
 function absoluteUrl(target: string): string | undefined {
-  const [, path] = /^https?:\/\/[^/?#\\]*(.*)$/is.exec(target) ?? [];
+  const [, path] = /^https?:\/\/[^/?#\\]+(.*)$/is.exec(target) ?? [];
   if (path === undefined || !URL.canParse(target)) return undefined;
   // Without credentials, because `Request` refuses a URL that has any (Fetch §5.4).
   return new URL(target).origin + (path.startsWith("/") ? path : `/${path}`);

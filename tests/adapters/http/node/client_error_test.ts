@@ -35,8 +35,6 @@ const REFUSED: readonly (readonly [
   reason: string,
   options?: NodeServeOptions,
 ])[] = [
-  ["no Host", GET.replace("Host: a\r\n", ""), "bad_request", NO_HOST],
-  ["no URL", rawRequest("GET http://["), "bad_request", NO_TARGET],
   [
     "a header of 20 KB",
     rawRequest("GET /", [`X: ${"a".repeat(20_000)}`]),
@@ -71,6 +69,26 @@ for (const [what, bytes, code, reason, options] of REFUSED) {
     const message = `Cannot read the request: ${reason}`;
     assert.deepEqual(JSON.parse(body), { code, message, status });
     assert.deepEqual(errors, []);
+  });
+}
+
+const REFUSED_BY_SERVICE = [
+  ["no Host", GET.replace("Host: a\r\n", ""), NO_HOST],
+  ["no URL", rawRequest("GET http://["), NO_TARGET],
+] as const;
+for (const [what, bytes, reason] of REFUSED_BY_SERVICE) {
+  test(`the service refuses a request that has ${what}, and can log it`, async (t) => {
+    const service = pets();
+    const seen: number[] = [];
+    const layer: Service = async (...call) => {
+      const answer = await service(...call);
+      seen.push(answer.status);
+      return answer;
+    };
+    const { body } = await answerOf(t, layer, bytes);
+    const { message } = JSON.parse(body);
+    assert.equal(message, `Cannot read the request: ${reason}`);
+    assert.deepEqual(seen, [400]);
   });
 }
 

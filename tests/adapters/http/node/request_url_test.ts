@@ -39,7 +39,8 @@ test("requestUrl puts scheme, host and target together, with the path as it was 
 });
 
 test("requestUrl refuses a target of no known form", () => {
-  for (const target of ["", "b", "foo://b/c", "http://", "http://[b/c", "?b"]) {
+  const targets = ["", "b", "foo://b/c", "http://", "http://[b/c", "?b"];
+  for (const target of [...targets, "http:///b/c"]) {
     assert.equal(requestUrl("http", "a", target), undefined, target);
   }
 });
