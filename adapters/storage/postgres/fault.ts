@@ -142,10 +142,11 @@ export function statementFault(
  */
 export class WrongServer extends Error {}
 
-/** Tells whether a server that failed may work a moment later. */
+/** Tells whether a server that failed may work a moment later, or a lock (55P03) be free. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isTransient);
-  return error instanceof WrongServer || /^(?:08|53|57P)/.test(sqlState(error));
+  return error instanceof WrongServer ||
+    /^(?:08|53|55P03|57P)/.test(sqlState(error));
 }
 
 function reason(error: unknown): string {

@@ -37,8 +37,8 @@ export interface PostgresStorageOptions {
    */
   readonly queryTimeout?: number;
   /**
-   * How long to wait for a database server that cannot be reached yet, in ms: 0 to 2147483647.
-   * Default: 10000.
+   * How long to wait for a database server that cannot be reached yet, or for a lock that another
+   * session holds, in ms: 0 to 2147483647. Default: 10000.
    */
   readonly openTimeout?: number;
   /** How long an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */

@@ -71,7 +71,7 @@ const VERSION = "SELECT max(version) FROM petstore_schema";
 
 /**
  * Creates the tables if they are missing; any number of servers may do so at once. Waits up to
- * `openTimeout` ms for a database server that cannot be reached yet.
+ * `openTimeout` ms for a database server that cannot be reached yet, and for locks.
  *
  * @param access `read` creates nothing, and fails if the tables are missing.
  * @throws {StorageError} `unavailable` if the database cannot be used; the message says why.

@@ -158,6 +158,14 @@ it("postgresStorage waits for a server that does not answer, but for no database
   await assert.rejects(opening, /database "nowhere" does not exist$/);
 });
 
+it("postgresStorage waits for a lock while it opens", async ({ open, connect }) => {
+  await (await open()).close();
+  const locker = await connect();
+  await locker.query("begin; lock table petstore_schema");
+  setTimeout(() => locker.query("commit"), 500);
+  await open(undefined, { queryTimeout: 500 }); // 300 ms for a lock
+});
+
 it("postgresStorage mistrusts all older connections once one does not answer", async (database) => {
   const { line, url } = await detour(database);
   const storage = await database.open(url.href, { queryTimeout: 2000 });

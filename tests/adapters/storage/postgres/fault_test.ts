@@ -83,7 +83,7 @@ test("a warning that a standby has no copy is told from others, and from a trigg
 test("a fault that may pass is waited for, and no other", () => {
   const may = [
     new WrongServer("it is read-only"),
-    ...["08006", "53300", "57P03"].map((code) => sqlError(code)),
+    ...["08006", "53300", "55P03", "57P03"].map((code) => sqlError(code)),
     systemError("ECONNREFUSED"),
     new Error("Query read timeout"),
     new Error("Connection terminated unexpectedly"),
