@@ -143,7 +143,9 @@ function readHosts(hosts: string, ports = ""): readonly PostgresHost[] {
     const match = /^(\[[^\]]*\]|[^:]*)(?::([0-9]*))?$/.exec(text);
     const [, name = "", port] = match ?? [];
     if (name === "" && text !== "") {
-      throw wrong("each host must be HOST or HOST:PORT");
+      throw wrong(
+        "each host must be HOST or HOST:PORT, and an IPv6 address in []",
+      );
     }
     const portText = port || separate[separate.length > 1 ? index : 0];
     return {

@@ -111,7 +111,9 @@ const wrong: Readonly<Record<string, RegExp>> = {
   "postgres://ann:pa?secret@localhost/pets": /percent-encoded/,
   "postgres://ann:pa?host=secret@localhost/pets": /percent-encoded/,
   "postgres://ann:secret%@localhost": /a % must be followed by two/,
-  "postgres://ann:secret@a:b": /: each host must be HOST or HOST:PORT$/,
+  "postgres://ann:secret@a:b":
+    /: each host must be HOST or HOST:PORT, and an IPv6 address in \[\]$/,
+  "postgres:///pets?host=::1": /IPv6 address in \[\]$/,
   "postgres://ann:secret@localhost:0": /port .* from 1 to 65535$/,
   "postgres://ann:123secret": /HOST:PORT/,
   "postgres://a,b,c/pets?port=1,2": /one port, or one for each host$/,
