@@ -170,13 +170,21 @@ function readTls(
       `${useless} needs a sslmode that encrypts: add sslmode=verify-full`,
     );
   }
+  const ca = readText("sslrootcert", sslrootcert?.replace(/^system$/, ""));
   // As in libpq, `require` with a root certificate means `verify-ca`.
-  const checks = mode === "require" && sslrootcert === undefined
+  const isUnchecked = mode === "require" && sslrootcert === undefined;
+  // As in libpq: with the runtime's authorities, the certificate of any name would do.
+  if (mode !== "verify-full" && !isUnchecked && !ca) {
+    throw wrong(
+      `sslmode=${mode} needs sslrootcert, the file of your own authority, or use sslmode=verify-full`,
+    );
+  }
+  const checks = isUnchecked
     ? { rejectUnauthorized: false }
     : mode !== "verify-full" && { checkServerIdentity: () => undefined };
   return {
     ...checks,
-    ca: readText("sslrootcert", sslrootcert?.replace(/^system$/, "")),
+    ca,
     cert: readText("sslcert", sslcert),
     key: readText("sslkey", sslkey),
   };

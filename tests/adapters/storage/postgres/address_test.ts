@@ -137,6 +137,11 @@ const wrong: Readonly<Record<string, RegExp>> = {
     /: the file of sslcert cannot be read: ENOENT/,
   "?sslmode=require&sslkey=/none":
     /: the file of sslkey cannot be read: ENOENT/,
+  "?sslmode=verify-ca": /: sslmode=verify-ca needs sslrootcert, /,
+  "?sslmode=verify-ca&sslrootcert=system": /, or use sslmode=verify-full$/,
+  "?sslmode=require&sslrootcert=system":
+    /: sslmode=require needs sslrootcert, /,
+  "?sslmode=require&sslrootcert=": /: sslmode=require needs sslrootcert, /,
   "?__proto__=x": /parameter __proto__/,
   "?sslmode=toString": /sslmode must be/,
 };
