@@ -29,9 +29,6 @@ export interface GroupedOptions<Item, Result> {
   readonly maxUnderWay?: number;
 }
 
-/** A queue in front of a database. */
-export type Grouped<Item, Result> = ReturnType<typeof grouped<Item, Result>>;
-
 /** The maximum number of waiting items. */
 const MAX_QUEUE = 10_000;
 /** The interval of the clock, in ms. */
@@ -46,8 +43,12 @@ const SEND_AT_ONCE_AFTER = 16;
 
 /** Makes a queue in front of a database. */
 export function grouped<Item, Result>(options: GroupedOptions<Item, Result>) {
-  /** An item that waits, and when it arrived, by the clock. */
-  type Waiting = PromiseWithResolvers<Result> & { item: Item; since: number };
+  /** An item that waits, its share of a group, and when it arrived, by the clock. */
+  type Waiting = PromiseWithResolvers<Result> & {
+    item: Item;
+    size: number;
+    since: number;
+  };
   const { action, send, maxGroup, maxWait = 2000, maxUnderWay = 1 } = options;
   const { keyOf = () => Symbol(), sizeOf = () => 1 } = options;
   /** The waiting items by key, in order of arrival. */
@@ -80,10 +81,8 @@ export function grouped<Item, Result>(options: GroupedOptions<Item, Result>) {
   }
 
   async function sendGroup(): Promise<void> {
-    let size = 0;
-    const group = dequeue(({ item }) =>
-      (size += Math.min(sizeOf(item), maxGroup)) <= maxGroup
-    );
+    let sum = 0;
+    const group = dequeue(({ size }) => (sum += size) <= maxGroup);
     const began = clock;
     sentAt.push(began);
     ticking ??= setInterval(tick, TICK);
@@ -132,8 +131,9 @@ export function grouped<Item, Result>(options: GroupedOptions<Item, Result>) {
       const same = queue.get(key);
       if (same !== undefined) return same.promise;
       if (queue.size >= MAX_QUEUE) throw refusal(`${MAX_QUEUE} are waiting`);
+      const size = Math.min(sizeOf(item), maxGroup);
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
-      queue.set(key, { item, since: clock, promise, resolve, reject });
+      queue.set(key, { item, size, since: clock, promise, resolve, reject });
       if (queue.size >= maxGroup || alone > SEND_AT_ONCE_AFTER) sendGroups();
       else if (queue.size === 1) nextTurn().then(sendGroups);
       return promise;

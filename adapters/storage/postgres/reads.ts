@@ -7,7 +7,7 @@ import {
   toPage,
 } from "../../../core/pets/page.ts";
 import { FIND } from "../api_keys.ts";
-import { type Grouped, grouped } from "../grouped.ts";
+import { grouped } from "../grouped.ts";
 import type { GroupedPetsOptions } from "../grouped_pets.ts";
 import {
   API_KEY_COLUMNS,
@@ -121,7 +121,7 @@ export function groupReads(
 export function groupLookUps(
   read: PostgresConnections["read"],
   limits: GroupedPetsOptions["reads"],
-): Grouped<string, Row | undefined> {
+): ReturnType<typeof grouped<string, Row | undefined>> {
   return grouped({
     ...limits,
     action: FIND,

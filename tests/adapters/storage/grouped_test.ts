@@ -158,6 +158,13 @@ test("grouped fills groups up to their size; what is larger goes alone", async (
   assert.deepEqual(sent, [[4, 6], [5], [20], [2]]);
 });
 
+test("grouped rejects an item without a size, as in plain JavaScript, and no other", async () => {
+  const { run, answerAll } = reads();
+  const wrong = awaitedLater(run(1n as never));
+  assert.deepEqual(await answerAll([run(2)]), [2]);
+  await assert.rejects(wrong, TypeError);
+});
+
 test("grouped with one group under way gathers for a turn; a full group goes at once", async () => {
   const { run, sent } = recorded({ maxGroup: 2, send: atOnce });
   const creates = [run(1)];
