@@ -4,7 +4,6 @@ import {
   grouped,
   type GroupedOptions,
 } from "../../../adapters/storage/grouped.ts";
-import { StorageError } from "../../../core/pets/pet_storage.ts";
 import {
   awaitedLater,
   nextTask,
@@ -82,7 +81,17 @@ test("grouped gathers what arrives in a turn; equal items share a place", async 
   assert.deepEqual(await answerAll(items), [1, 2, 1, 3]);
   assert.deepEqual(sent, [[1, 2, 3]]);
   for (let turn = 0; turn < 20; turn++) await answerAll([run(1), run(2)]);
-  assert.deepEqual(sent.slice(1), Array(20).fill([1, 2]));
+  for (let turn = 0; turn < 20; turn++) await answerAll([run(3), run(3)]);
+  const expected = [...Array(20).fill([1, 2]), ...Array(20).fill([3])];
+  assert.deepEqual(sent.slice(1), expected);
+});
+
+test("grouped gathers items that arrive in tasks of their own, as requests do", async () => {
+  const { run, sent } = recorded({ send: atOnce });
+  const inATask = (item: number) =>
+    new Promise<number>((resolve) => setImmediate(() => resolve(run(item))));
+  assert.deepEqual(await Promise.all([1, 2, 3].map(inATask)), [1, 2, 3]);
+  assert.deepEqual(sent, [[1, 2, 3]]);
 });
 
 test("grouped sends an item at once while nothing gathers, and gathers what follows", async () => {
@@ -152,9 +161,34 @@ test("grouped has two groups under way, and more only once all but one take 100 
   await answerAll(answers);
 });
 
+test("grouped counts a group that ended as neither prompt nor hanging", async (t) => {
+  const { pass } = stopClock(t);
+  const { run, sent, answer, answerAll } = reads();
+  const answers: Promise<number>[] = [];
+  async function arrive(...items: number[]) {
+    for (const item of items) {
+      answers.push(run(item));
+      await turns();
+    }
+  }
+  await arrive(1, 2);
+  await pass(100);
+  await arrive(3);
+  answer(2); // the prompt one
+  await arrive(4, 5);
+  assert.deepEqual(sent, [[1], [2], [3], [4], [5]]);
+  answer(0); // a hanging one
+  await arrive(6);
+  assert.equal(sent.length, 5, "two are prompt");
+  await answerAll(answers);
+});
+
 test("grouped fills groups up to their size; what is larger goes alone", async () => {
   const { run, sent, answerAll } = reads({ maxGroup: 10 });
-  await answerAll([4, 6, 5, 20, 2].map(run));
+  const items = [4, 6, 5, 20, 2].map(run);
+  await turns();
+  assert.deepEqual(sent, [[4, 6], [5]], "two groups may be under way");
+  await answerAll(items);
   assert.deepEqual(sent, [[4, 6], [5], [20], [2]]);
 });
 
@@ -187,23 +221,31 @@ test("grouped sends what waits together with what arrives in the turn of an answ
   assert.deepEqual(sent, [[1], [2, 3]]);
 });
 
-test("grouped fails exactly the group that fails, and an item without a result", async () => {
-  const fault = new StorageError("outcome_unknown", "the connection died");
+test("grouped fails a group that fails, or an item with an error or without a result", async () => {
   const { run } = recorded({
     maxGroup: 2,
-    send: async (group) =>
-      group.includes(3) ? Promise.reject(fault) : group.slice(0, 1),
+    send(group) {
+      if (group.includes(3)) return Promise.reject(new Error("rejected"));
+      if (group.includes(5)) throw new Error("thrown");
+      if (group.includes(7)) return Promise.resolve([new Error("own"), 8]);
+      return Promise.resolve(group.slice(0, 1));
+    },
   });
-  const outcomes = await Promise.allSettled([1, 2, 3, 4, 5].map(run));
-  const told = outcomes.map((outcome) =>
-    outcome.status === "fulfilled" ? outcome.value : outcome.reason
+  const items = [1, 2, 3, 4, 5, 6, 7, 8, 9].map(run);
+  const outcomes = await Promise.all(
+    items.map((item) => item.catch(({ message }) => message)),
   );
-  assert.match(told[1].message, /no result/);
-  assert.deepEqual(told.toSpliced(1, 1), [1, fault, fault, 5]);
+  assert.deepEqual(outcomes, [
+    ...[1, "There is no result"],
+    ...["rejected", "rejected"],
+    ...["thrown", "thrown"],
+    ...["own", 8],
+    9,
+  ]);
 });
 
-test("grouped refuses more items than 10000 that wait, until there is room", async () => {
-  const { run } = recorded({ send: atOnce });
+test("grouped refuses more than 10000 different items that wait, until there is room", async () => {
+  const { run } = recorded({ keyOf: (item) => item, send: atOnce });
   // The first hundred do not wait.
   const accepted = Array.from({ length: 10_100 }, (_, i) => run(i));
   await assert.rejects(run(1), {
@@ -211,6 +253,7 @@ test("grouped refuses more items than 10000 that wait, until there is room", asy
     message: "Cannot read: overloaded (10000 are waiting)",
     retryAfter: 1,
   });
+  assert.equal(await run(200), 200, "it shares the place of one that waits");
   await Promise.all(accepted);
   await run(1);
 });
