@@ -153,6 +153,7 @@ export class SqliteFile {
   }
 
   #transact<T>(action: string, work: () => T): T {
+    this.#files.checkLog();
     this.#assertWritable(action);
     this.prepare("BEGIN IMMEDIATE").run();
     let isCommitting = false;

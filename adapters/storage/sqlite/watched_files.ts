@@ -10,9 +10,8 @@
  *
  * - *Main file gone*: it was deleted, moved or replaced. Reads still see the old one. All is well
  *   again when the same file is back.
- * - *Log emptied* (`#hasHole`): SQLite wrote on where the log used to end, and would move the hole
- *   into the main file. Nothing is written until a restart. Reads see what SQLite still has in
- *   memory.
+ * - *Log emptied* (`#isEmptied`): others cut it short, so SQLite expects what is gone. Nothing is
+ *   written until a restart. Reads see what SQLite still has in memory.
  * - *Log lost* (`#lost`): the log or its index was deleted or replaced. Nothing is written until a
  *   restart. `#protect` moves what the log holds into the main file, unless another file is in the
  *   place of the lost one, and takes a lock, so that no other process can write. If others write
@@ -41,6 +40,9 @@ const LOG_IS_EMPTIED =
   "was emptied while in use, and the newest pets are only in memory; save the pets that lists still show, then restart";
 const OTHER_IS_LOST =
   "was deleted or replaced while in use; restart this process before anything else uses the database";
+
+/** The first byte of a log (SQLite's document WAL-mode File Format). */
+const LOG_BEGINNING = 0x37;
 
 type FileState = "in place" | "missing" | "replaced";
 
@@ -91,14 +93,20 @@ export class WatchedFiles {
       return;
     }
     this.#oldLog = undefined;
-    if (this.#hasHole()) {
-      this.problem = `${this.#log.path} ${LOG_IS_EMPTIED}`;
-      return;
-    }
     this.#lost ??= [this.#log, this.#index]
       .find((file) => file.state() !== "in place");
     this.problem = this.#lost && `${this.#lost.path} ${OTHER_IS_LOST}`;
     if (this.#lost !== undefined) this.#protect(this.#lost);
+    else this.checkLog();
+  }
+
+  /**
+   * Finds out whether others emptied the log. Call it before each write, which would continue where
+   * the log used to end, and might move the hole into the main file. Cheaper than `check`.
+   */
+  checkLog(): void {
+    if (this.problem !== undefined || !this.#isEmptied()) return;
+    this.problem = `${this.#log.path} ${LOG_IS_EMPTIED}`;
   }
 
   /**
@@ -121,7 +129,7 @@ export class WatchedFiles {
     this.check(); // The last check may have been before a file was replaced or emptied.
     if (this.#openLog !== undefined) {
       // SQLite moves nothing from a log that ends too early.
-      if (this.#hasHole()) ftruncateSync(this.#openLog);
+      if (this.#isEmptied()) ftruncateSync(this.#openLog);
       closeSync(this.#openLog);
     }
     this.#setOldLogAside();
@@ -157,22 +165,33 @@ export class WatchedFiles {
     );
   }
 
-  /**
-   * Tells whether the log lost its beginning, the byte 0x37 (SQLite's document WAL-mode File
-   * Format). A log without any bytes may be well, because SQLite empties it too. So may one that
-   * never had this beginning: SQLite overwrites what a crash left.
-   */
-  #hasHole(): boolean {
-    const first = new Uint8Array(1);
-    try {
-      if (this.#openLog === undefined) return false;
-      if (readSync(this.#openLog, first, 0, 1, 0) === 0) return false;
-    } catch {
-      return false; // SQLite will report that the disk fails.
+  /** Tells whether the log lost what SQLite still expects in it. */
+  #isEmptied(): boolean {
+    let first = this.#firstByte();
+    if (first === undefined) {
+      try {
+        // SQLite empties it too, but only when everything is saved. PASSIVE would tell as well, but
+        // would move a hole that another process makes just now.
+        const [, pages, saved] = this.#checkpoint("NOOP");
+        if (pages === saved) return false;
+      } catch {
+        return true; // SQLite before 3.51 takes NOOP for PASSIVE, and cannot read the pages.
+      }
+      first = this.#firstByte(); // Another process may have begun it meanwhile.
     }
-    const isWhole = first[0] === 0x37;
-    this.#hasBegun ||= isWhole;
-    return this.#hasBegun && !isWhole;
+    // A crash may leave a log without its beginning, which SQLite then overwrites.
+    this.#hasBegun ||= first === LOG_BEGINNING;
+    return this.#hasBegun && first !== LOG_BEGINNING;
+  }
+
+  /** Returns the first byte of the log; `undefined` if it is empty. */
+  #firstByte(): number | undefined {
+    const bytes = Uint8Array.of(LOG_BEGINNING);
+    try {
+      if (this.#openLog === undefined) return LOG_BEGINNING;
+      if (readSync(this.#openLog, bytes, 0, 1, 0) === 0) return undefined;
+    } catch { /* SQLite will report that the disk fails. */ }
+    return bytes[0];
   }
 
   /**
@@ -205,13 +224,20 @@ export class WatchedFiles {
     try {
       // SQLite saves no log inside a transaction. This ends our own lock too.
       if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
-      const sql = `PRAGMA wal_checkpoint(${mode})`;
-      const row: unknown = this.#owner.prepare(sql).get();
-      const [, pages, saved] = row as readonly [bigint, bigint, bigint];
+      const [, pages, saved] = this.#checkpoint(mode);
       return pages === saved && pages >= 0n; // -1 if there is no log
     } catch {
       return false;
     }
+  }
+
+  /** Returns SQLite's answer: whether others are in the way, the pages of the log, those saved. */
+  #checkpoint(
+    mode: "NOOP" | "PASSIVE" | "TRUNCATE",
+  ): readonly [bigint, bigint, bigint] {
+    const sql = `PRAGMA wal_checkpoint(${mode})`;
+    const row: unknown = this.#owner.prepare(sql).get();
+    return row as readonly [bigint, bigint, bigint];
   }
 
   /**
