@@ -3,8 +3,8 @@
  * group: they share one write to disk, or one round trip. Nothing joins a group once it is sent, so
  * a read sees all that was acknowledged before it arrived.
  *
- * The queue is sent at the end of the turn in which its first item arrived, or an earlier group
- * ended: not in a microtask, because each request arrives in a task of its own. It is sent earlier
+ * The queue is sent at the end of the turn in which its first item arrived or an earlier group
+ * ended: not in a microtask, because each request arrives in a task of its own. It is sent at once
  * if `maxGroup` items wait, as on Node a turn may take seconds, or if only one client seems to ask.
  */
 
@@ -25,7 +25,7 @@ export interface GroupedOptions<Item, Result> {
   readonly maxGroup: number;
   /** How long an item may wait to be sent, in ms, before it is refused. Default: 2000. */
   readonly maxWait?: number;
-  /** The maximum number of groups under way, of which two may be prompt. Default: 1. */
+  /** The maximum number of groups under way; at most two are younger than 100 ms. Default: 1. */
   readonly maxUnderWay?: number;
 }
 
@@ -33,7 +33,7 @@ export interface GroupedOptions<Item, Result> {
 const MAX_QUEUE = 10_000;
 /** The interval of the clock, in ms. */
 const TICK = 20;
-/** The time until which a group under way is prompt, in ms. Then it may hang. */
+/** How long a group under way is prompt, in ms. After that it may hang. */
 const PATIENCE = 100;
 /**
  * After this many items in a row that met no other, as from a single client, the next are sent at
@@ -97,8 +97,8 @@ export function grouped<Item, Result>(options: GroupedOptions<Item, Result>) {
     } catch (error) {
       for (const { reject } of group) reject(error);
     }
-    // What still arrives in this turn is sent with the queue; or it meets a group that was sent at
-    // once, even if that took no turn, as a read of SQLite.
+    // Under way until the end of the turn: what still arrives in it is sent with what waits, or meets
+    // an item that was sent at once, even if that took no turn, as a read of SQLite.
     if (queue.size > 0 || alone > 0) await nextTurn();
     sentAt.splice(sentAt.indexOf(began), 1);
     sendGroups();

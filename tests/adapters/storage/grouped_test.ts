@@ -209,6 +209,16 @@ test("grouped with one group under way gathers for a turn; a full group goes at 
   assert.deepEqual(sent, [[1, 2], [3]]);
 });
 
+test("grouped sends any number of full groups in one turn", async () => {
+  const { run, sent } = recorded({ maxGroup: 2, send: atOnce });
+  let isOver = false;
+  setImmediate(() => isOver = true);
+  await Promise.all([run(1), run(2)]);
+  await Promise.all([run(3), run(4)]);
+  assert.deepEqual(sent, [[1, 2], [3, 4]]);
+  assert.ok(!isOver);
+});
+
 test("grouped sends what waits together with what arrives in the turn of an answer", async () => {
   const { run, sent, answer, answerAll } = recorded();
   const first = run(1);
