@@ -81,7 +81,10 @@ export async function serveStore(
     // On Deno 2.9 an upload that breaks off closes `res` only after its 400.
     req.once("close", () => req.complete || end());
     const service: Service = async (request, connection, readBody) => {
-      if (!socket.writable) return LOST;
+      if (!socket.writable) {
+        end(); // before Node counts the header of what is never sent
+        return LOST;
+      }
       if (!entry) return await control(request, connection, readBody);
       const exchange = { entry, signal: gone.signal, socket, readBody };
       const answer = await store.answer(request, exchange);
@@ -93,7 +96,7 @@ export async function serveStore(
     toNodeListener(toHandler(service), { onError() {} })(req, res);
   }
 
-  // The listener refuses requests without Host itself, with an Error body.
+  // The service refuses requests without Host itself, with an Error body.
   const server = createServer({ requireHostHeader: false }, listener);
   server.on("checkExpectation", listener);
   server.on("connect", (_req, socket: Socket) => refuse(socket, noTunnel));

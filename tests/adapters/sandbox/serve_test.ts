@@ -1,5 +1,7 @@
 /** What only a server can show, on each runtime. */
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { test } from "node:test";
 import { sandbox } from "../../../adapters/sandbox/mod.ts";
 import { REX_JSON } from "../../support/pets.ts";
@@ -159,6 +161,18 @@ for (const [what, sent, ...recorded] of BAD) {
     assert.deepEqual(await ends(sandbox), recorded);
   });
 }
+
+it("a client that is gone before 100 Continue has no status in the journal", async (sandbox) => {
+  const head = headOf(sandbox, REX_JSON.length);
+  const socket = connect(sandbox.port, "127.0.0.1");
+  socket.write(head.replace("\r\n", "\r\nExpect: 100-continue\r\n"));
+  socket.once("connect", () => setImmediate(() => socket.resetAndDestroy()));
+  await once(socket, "close");
+  const isRecorded = async () => (await ends(sandbox)).length === 1;
+  await until("the request is recorded", isRecorded);
+  await untilEnded(sandbox);
+  assert.deepEqual(await ends(sandbox), [null]);
+});
 
 it("a request of 1,100 fields is refused, because some may be missing", async (sandbox) => {
   const fields = Array<string>(1100).fill("x:");
