@@ -58,7 +58,8 @@ export function readServeOptions(
   checkIntegers({ port }, 0, 65_535);
   checkHostname(hostname);
   checkFunction(onError, "onError");
-  return { port, hostname, onError };
+  // Node does not accept the brackets that an IPv6 address has in a URL; Deno and Bun do.
+  return { port, hostname: hostname.replace(/^\[(.+)\]$/, "$1"), onError };
 }
 
 /** @throws {TypeError} if it is not a string, or is empty, which Node takes for every address. */

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { listenError, listening } from "../../../adapters/http/server.ts";
+import {
+  listenError,
+  listening,
+  readServeOptions,
+} from "../../../adapters/http/server.ts";
 
 test("the URL of a server is one that a client on the same machine can use", () => {
   const hosts = {
@@ -14,6 +18,14 @@ test("the URL of a server is one that a client on the same machine can use", () 
     const { url } = listening({ hostname, port: 80 }, () => Promise.resolve());
     assert.equal(url, `http://${host}:80`);
   }
+});
+
+test("an IPv6 address to listen on may be in brackets, which Node does not accept", () => {
+  for (const hostname of ["::1", "[::1]"]) {
+    assert.equal(readServeOptions({ hostname }).hostname, "::1");
+  }
+  // Not empty, which Node takes for every address.
+  assert.equal(readServeOptions({ hostname: "[]" }).hostname, "[]");
 });
 
 test("a server that cannot listen says why in words, or as the runtime does", () => {
