@@ -97,8 +97,8 @@ export function grouped<Item, Result>(options: GroupedOptions<Item, Result>) {
     } catch (error) {
       for (const { reject } of group) reject(error);
     }
-    // Under way until the end of the turn: what still arrives in it is sent with what waits, or meets
-    // an item that was sent at once, even if that took no turn, as a read of SQLite.
+    // Under way until the end of the turn: what still arrives is sent with what waits, or meets an
+    // item that was sent at once, even if that took no turn, as a read of SQLite.
     if (queue.size > 0 || alone > 0) await nextTurn();
     sentAt.splice(sentAt.indexOf(began), 1);
     sendGroups();
