@@ -36,23 +36,24 @@ const TICK = 20;
 /** How long a group under way is prompt, in ms. After that it may hang. */
 const PATIENCE = 100;
 /**
- * After this many items in a row that met no other, as from a single client, the next are sent at
- * once. To wait for the end of the turn would take up to a fifth of a request's processor time.
+ * After this many items in a row that met no other, all but each 31st are sent at once: to wait for
+ * others takes up to a fifth of a single client's processor time.
  */
-const SEND_AT_ONCE_AFTER = 16;
+const ALONE = 31;
 
 /** Makes a queue in front of a database. */
 export function grouped<Item, Result>(options: GroupedOptions<Item, Result>) {
-  /** An item that waits, its share of a group, and when it arrived, by the clock. */
-  type Waiting = PromiseWithResolvers<Result> & {
-    item: Item;
-    size: number;
-    since: number;
-  };
+  interface Waiting extends PromiseWithResolvers<Result> {
+    readonly item: Item;
+    readonly key: unknown;
+    readonly size: number;
+    readonly arrived: number;
+  }
   const { action, send, maxGroup, maxWait = 2000, maxUnderWay = 1 } = options;
-  const { keyOf = () => Symbol(), sizeOf = () => 1 } = options;
-  /** The waiting items by key, in order of arrival. */
-  let queue = new Map<unknown, Waiting>();
+  const { keyOf = () => undefined, sizeOf = () => 1 } = options;
+  /** The waiting items in order of arrival, and by key those that have one. */
+  const queue: Waiting[] = [];
+  let byKey = new Map<unknown, Promise<Result>>();
   /** How many items in a row arrived while no other waited or was under way. */
   let alone = 0;
   /** When each group under way was sent, by the clock. */
@@ -63,20 +64,18 @@ export function grouped<Item, Result>(options: GroupedOptions<Item, Result>) {
   /** Set by `close()`; resolved when nothing waits and nothing is under way. */
   let closing: PromiseWithResolvers<void> | undefined;
 
+  const isAlone = () => alone > ALONE && alone % ALONE > 0;
   const refusal = (reason: string) =>
     storageError("unavailable", action, `overloaded (${reason})`);
 
   /** Removes items from the queue, up to the first that is not wanted. */
   function dequeue(isWanted: (next: Waiting) => boolean): readonly Waiting[] {
-    const taken: Waiting[] = [];
-    for (const [key, next] of queue) {
-      if (!isWanted(next)) break;
-      taken.push(next);
-      queue.delete(key);
-    }
+    const end = queue.findIndex((next) => !isWanted(next));
+    const taken = queue.splice(0, end < 0 ? queue.length : end);
     // Not one map for ever: each table that V8 replaces in it points to the next, so once one is
     // old, all later items stay in memory until a major collection (`OrderedHashTable::Rehash`).
-    if (queue.size === 0) queue = new Map();
+    if (queue.length === 0) byKey = new Map();
+    else for (const { key } of taken) byKey.delete(key);
     return taken;
   }
 
@@ -97,9 +96,9 @@ export function grouped<Item, Result>(options: GroupedOptions<Item, Result>) {
     } catch (error) {
       for (const { reject } of group) reject(error);
     }
-    // Under way until the end of the turn: what still arrives is sent with what waits, or meets an
-    // item that was sent at once, even if that took no turn, as a read of SQLite.
-    if (queue.size > 0 || alone > 0) await nextTurn();
+    // Under way until the end of the turn, so that what still arrives is sent with what waits, or
+    // meets this group, even if that took no turn, as in SQLite.
+    if (queue.length > 0 || alone > 0 && !isAlone()) await nextTurn();
     sentAt.splice(sentAt.indexOf(began), 1);
     sendGroups();
   }
@@ -108,14 +107,14 @@ export function grouped<Item, Result>(options: GroupedOptions<Item, Result>) {
   function sendGroups(): void {
     const prompt = () => sentAt.filter((began) => clock - began < PATIENCE);
     while (
-      queue.size > 0 && sentAt.length < maxUnderWay && prompt().length < 2
+      queue.length > 0 && sentAt.length < maxUnderWay && prompt().length < 2
     ) sendGroup();
     if (sentAt.length === 0) closing?.resolve();
   }
 
   function tick(): void {
     clock += TICK;
-    const late = dequeue(({ since }) => clock - since > maxWait);
+    const late = dequeue(({ arrived }) => clock - arrived > maxWait);
     for (const { reject } of late) reject(refusal(`waited ${maxWait} ms`));
     if (sentAt.length > 0) return sendGroups(); // some of them may hang now
     clearInterval(ticking);
@@ -126,16 +125,17 @@ export function grouped<Item, Result>(options: GroupedOptions<Item, Result>) {
     /** Resolves to the result of `item`. */
     async run(item: Item): Promise<Result> {
       if (closing !== undefined) throw closedError(action);
-      alone = queue.size + sentAt.length === 0 ? alone + 1 : 0;
+      alone = queue.length + sentAt.length === 0 ? alone + 1 : 0;
       const key = keyOf(item);
-      const same = queue.get(key);
-      if (same !== undefined) return same.promise;
-      if (queue.size >= MAX_QUEUE) throw refusal(`${MAX_QUEUE} are waiting`);
+      const same = byKey.get(key);
+      if (same !== undefined) return same;
+      if (queue.length >= MAX_QUEUE) throw refusal(`${MAX_QUEUE} are waiting`);
       const size = Math.min(sizeOf(item), maxGroup);
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
-      queue.set(key, { item, size, since: clock, promise, resolve, reject });
-      if (queue.size >= maxGroup || alone > SEND_AT_ONCE_AFTER) sendGroups();
-      else if (queue.size === 1) nextTurn().then(sendGroups);
+      queue.push({ item, key, size, arrived: clock, promise, resolve, reject });
+      if (key !== undefined) byKey.set(key, promise);
+      if (queue.length >= maxGroup || isAlone()) sendGroups();
+      else if (queue.length === 1) nextTurn().then(sendGroups);
       return promise;
     },
 

@@ -121,18 +121,35 @@ test("grouped sends an item at once while nothing gathers, and gathers what foll
   await next;
 });
 
-test("grouped gathers again once an item meets one that was sent at once", async () => {
+test("grouped lets each 31st item of a single client wait, so that others can meet it", async () => {
   const queue = recorded({ send: atOnce });
   const { run, sent } = queue;
+  /** In one turn, but one that is sent at once is settled before the other arrives. */
+  async function sendTwo() {
+    const first = run(1);
+    for (let step = 0; step < 20; step++) await null;
+    await Promise.all([first, run(2)]);
+    await nextTask();
+  }
   await sendAlone(queue);
-  const first = run(1);
-  assert.deepEqual(sent, [[1]]);
-  await first;
-  await Promise.all([run(2), run(3)]);
-  assert.deepEqual(sent, [[1], [2, 3]]);
-  await nextTask();
-  await Promise.all([run(4), run(5)]);
-  assert.deepEqual(sent.slice(2), [[4, 5]]);
+  for (let i = 0; i < 31; i++) await sendTwo();
+  const together = sent.findIndex(({ length }) => length === 2);
+  assert.ok(together > 0 && together < 62, `${together}`);
+  assert.deepEqual(
+    sent.slice(0, together),
+    Array(together / 2).fill([[1], [2]]).flat(),
+  );
+  const rest = sent.slice(together);
+  assert.deepEqual(rest, Array(rest.length).fill([1, 2]));
+});
+
+test("grouped sends nothing at once that arrives in the turn in which a group ended", async () => {
+  const { run, sent } = recorded({ send: atOnce });
+  for (let before = 0; before < 100; before++) {
+    const answer = run(1);
+    assert.equal(sent.length, before);
+    await answer;
+  }
 });
 
 test("grouped has two groups under way, and more only once all but one take 100 ms", async (t) => {
