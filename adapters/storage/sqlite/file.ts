@@ -142,7 +142,7 @@ export class SqliteFile {
   close(): Promise<void> {
     return this.#closing ??= this.#writes.then(() => {
       clearInterval(this.#checks);
-      this.#files.close();
+      this.#files.setOldLogAside();
       this.#db.close();
     });
   }
@@ -153,7 +153,6 @@ export class SqliteFile {
   }
 
   #transact<T>(action: string, work: () => T): T {
-    this.#files.checkLog();
     this.#assertWritable(action);
     this.prepare("BEGIN IMMEDIATE").run();
     let isCommitting = false;

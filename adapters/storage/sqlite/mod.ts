@@ -64,10 +64,10 @@ export interface SqliteStorageOptions {
  * being committed are `outcome_unknown`.
  *
  * Creates and `ping` are also `unavailable` if the file, its `-wal` or its `-shm` is deleted or
- * replaced while in use, or the `-wal` is emptied. That is noticed within 100 ms. If the `-wal` or
- * `-shm` is deleted, everything committed is moved into the file, and nobody else can write to it
- * until this process ends. If another process has made a new one first, nothing is moved, and if it
- * writes with a new `-shm`, the storage closes itself.
+ * replaced while in use. A replaced file is noticed within 100 ms. If the `-wal` or `-shm` is
+ * deleted, everything committed is moved into the file, and nobody else can write to it until this
+ * process ends. If another process has made a new one first, nothing is moved, and if it writes
+ * with a new `-shm`, the storage closes itself.
  *
  * @example Open a file
  * ```ts

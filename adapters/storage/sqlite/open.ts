@@ -73,10 +73,9 @@ function assertNoLogAlone(file: string): void {
   if (!existsSync(`${file}-wal`)) return;
   const size = statSync(file, { throwIfNoEntry: false })?.size;
   if (size !== undefined && size > 0) return;
+  const what = size === undefined ? "missing" : "empty";
   throw new Error(
-    `the file is ${
-      size === 0 ? "empty" : "missing"
-    }, but ${file}-wal may hold pets; put the same file back; before you restore a backup, move the log away`,
+    `the file is ${what}, but ${file}-wal may hold pets; put the same file back; before you restore a backup, move the log away`,
   );
 }
 

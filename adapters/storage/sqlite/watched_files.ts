@@ -4,29 +4,18 @@
  *
  * ```text
  *   in place ◀──▶ main file gone
- *     ├─────────▶ log emptied
  *     └─────────▶ log lost ──▶ closed, if it gives up
  * ```
  *
  * - *Main file gone*: it was deleted, moved or replaced. Reads still see the old one. All is well
  *   again when the same file is back.
- * - *Log emptied* (`#isEmptied`): others cut it short, so SQLite expects what is gone. Nothing is
- *   written until a restart. Reads see what SQLite still has in memory.
  * - *Log lost* (`#lost`): the log or its index was deleted or replaced. Nothing is written until a
  *   restart. `#protect` moves what the log holds into the main file, unless another file is in the
  *   place of the lost one, and takes a lock, so that no other process can write. If others write
  *   with a new index, it cannot get that lock, and gives up.
  */
 
-import {
-  closeSync,
-  existsSync,
-  ftruncateSync,
-  openSync,
-  readSync,
-  renameSync,
-  statSync,
-} from "node:fs";
+import { existsSync, renameSync, statSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
 /** The pause between two checks, in ms. */
@@ -36,13 +25,8 @@ const MAIN_IS_MISSING =
   "was deleted, moved or made unreadable while in use; save the pets that lists still show, then put the same file back; before you restore a backup, move -wal and -shm away";
 const MAIN_IS_REPLACED =
   `was replaced while in use, and pets that were added in the ${CHECK_INTERVAL} ms before are in the old file only; save the pets that lists still show, then restart`;
-const LOG_IS_EMPTIED =
-  "was emptied while in use, and the newest pets are only in memory; save the pets that lists still show, then restart";
 const OTHER_IS_LOST =
   "was deleted or replaced while in use; restart this process before anything else uses the database";
-
-/** The first byte of a log (SQLite's document WAL-mode File Format). */
-const LOG_BEGINNING = 0x37;
 
 type FileState = "in place" | "missing" | "replaced";
 
@@ -66,10 +50,6 @@ export class WatchedFiles {
   #lost: WatchedFile | undefined;
   /** True once everything in the lost log is in the main file. */
   #isLogSaved = false;
-  /** The log, open; `undefined` if this process may only read it. */
-  readonly #openLog: number | undefined;
-  /** True once a check saw the log with its beginning. */
-  #hasBegun = false;
   /** The version of the log when a check found that the main file is replaced. */
   #oldLog: string | undefined;
 
@@ -79,7 +59,6 @@ export class WatchedFiles {
     this.#main = new WatchedFile(path);
     this.#log = new WatchedFile(`${path}-wal`);
     this.#index = new WatchedFile(`${path}-shm`);
-    this.#openLog = openToWrite(this.#log.path);
   }
 
   /** Finds out what is wrong with the files. If the log or its index is lost, protects the pets. */
@@ -97,16 +76,6 @@ export class WatchedFiles {
       .find((file) => file.state() !== "in place");
     this.problem = this.#lost && `${this.#lost.path} ${OTHER_IS_LOST}`;
     if (this.#lost !== undefined) this.#protect(this.#lost);
-    else this.checkLog();
-  }
-
-  /**
-   * Finds out whether others emptied the log. Call it before each write, which would continue where
-   * the log used to end, and might move the hole into the main file. Cheaper than `check`.
-   */
-  checkLog(): void {
-    if (this.problem !== undefined || !this.#isEmptied()) return;
-    this.problem = `${this.#log.path} ${LOG_IS_EMPTIED}`;
   }
 
   /**
@@ -124,17 +93,6 @@ export class WatchedFiles {
     return this.#isLogSaved ? undefined : this.problem;
   }
 
-  /** Prepares the log for the end of SQLite, which moves it into the main file and deletes it. */
-  close(): void {
-    this.check(); // The last check may have been before a file was replaced or emptied.
-    if (this.#openLog !== undefined) {
-      // SQLite moves nothing from a log that ends too early.
-      if (this.#isEmptied()) ftruncateSync(this.#openLog);
-      closeSync(this.#openLog);
-    }
-    this.#setOldLogAside();
-  }
-
   /**
    * Renames the log if the main file was replaced: a process that opens the new file would apply
    * the log to it. Leaves a log alone that another process has made since, or that has changed,
@@ -143,7 +101,8 @@ export class WatchedFiles {
    * `start` on Deno has given up the permission to rename (`giveBackPermissions`). There the log is
    * moved into the old file instead, unless that fails.
    */
-  #setOldLogAside(): void {
+  setOldLogAside(): void {
+    this.check(); // The last check may have been before the file was replaced.
     if (this.#main.state() !== "replaced") return;
     if (this.#log.state() !== "in place") return;
     const { path } = this.#log;
@@ -163,35 +122,6 @@ export class WatchedFiles {
         ? `${what}: its log is now in the old file`
         : `${what}: unless a server already uses the new file, move ${path} away before the next start, or it damages the new file`,
     );
-  }
-
-  /** Tells whether the log lost what SQLite still expects in it. */
-  #isEmptied(): boolean {
-    let first = this.#firstByte();
-    if (first === undefined) {
-      try {
-        // SQLite empties it too, but only when everything is saved. PASSIVE would tell as well, but
-        // would move a hole that another process makes just now.
-        const [, pages, saved] = this.#checkpoint("NOOP");
-        if (pages === saved) return false;
-      } catch {
-        return true; // SQLite before 3.51 takes NOOP for PASSIVE, and cannot read the pages.
-      }
-      first = this.#firstByte(); // Another process may have begun it meanwhile.
-    }
-    // A crash may leave a log without its beginning, which SQLite then overwrites.
-    this.#hasBegun ||= first === LOG_BEGINNING;
-    return this.#hasBegun && first !== LOG_BEGINNING;
-  }
-
-  /** Returns the first byte of the log; `undefined` if it is empty. */
-  #firstByte(): number | undefined {
-    const bytes = Uint8Array.of(LOG_BEGINNING);
-    try {
-      if (this.#openLog === undefined) return LOG_BEGINNING;
-      if (readSync(this.#openLog, bytes, 0, 1, 0) === 0) return undefined;
-    } catch { /* SQLite will report that the disk fails. */ }
-    return bytes[0];
   }
 
   /**
@@ -224,20 +154,13 @@ export class WatchedFiles {
     try {
       // SQLite saves no log inside a transaction. This ends our own lock too.
       if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
-      const [, pages, saved] = this.#checkpoint(mode);
+      const sql = `PRAGMA wal_checkpoint(${mode})`;
+      const row: unknown = this.#owner.prepare(sql).get();
+      const [, pages, saved] = row as readonly [bigint, bigint, bigint];
       return pages === saved && pages >= 0n; // -1 if there is no log
     } catch {
       return false;
     }
-  }
-
-  /** Returns SQLite's answer: whether others are in the way, the pages of the log, those saved. */
-  #checkpoint(
-    mode: "NOOP" | "PASSIVE" | "TRUNCATE",
-  ): readonly [bigint, bigint, bigint] {
-    const sql = `PRAGMA wal_checkpoint(${mode})`;
-    const row: unknown = this.#owner.prepare(sql).get();
-    return row as readonly [bigint, bigint, bigint];
   }
 
   /**
@@ -254,15 +177,6 @@ export class WatchedFiles {
     } catch {
       return false;
     }
-  }
-}
-
-/** Opens a file to read and write it; `undefined` if that is not possible. */
-function openToWrite(path: string): number | undefined {
-  try {
-    return openSync(path, "r+"); // SQLite has no locks on the log that closing it would release
-  } catch {
-    return undefined;
   }
 }
 

@@ -12,7 +12,6 @@ import {
   rmSync,
   statSync,
   symlinkSync,
-  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
@@ -340,38 +339,6 @@ it("sqliteStorage does not trust a log that was moved away and back", async ({ p
   const reopened = await open();
   assert.deepEqual((await reopened.list({ limit: 9 })).pets, [rex]);
 });
-
-for (const hasHole of [false, true]) {
-  const what = hasHole ? "emptied and written to" : "emptied";
-  it(`sqliteStorage stops if its log was ${what}, and spares its file`, async ({ path, open }) => {
-    const storage = await open();
-    const kept = [await storage.create(REX)];
-    query(path, "PRAGMA wal_checkpoint(TRUNCATE)"); // This empties it too.
-    const pets = [...kept, await storage.create(REX)];
-    await storage.ping();
-    const { size } = statSync(`${path}-wal`);
-    truncateSync(`${path}-wal`);
-    if (hasHole) truncateSync(`${path}-wal`, size);
-    const problem = /-wal was emptied while in use, .* that lists still show/;
-    await assertUnavailable(storage.create(REX), problem);
-    await assertUnavailable(storage.ping(), problem);
-    assert.deepEqual((await storage.list({ limit: 9 })).pets, pets);
-
-    const killed = `${path}.killed`; // what SIGKILL would leave
-    for (const suffix of ["", "-wal", "-shm"]) {
-      copyFileSync(path + suffix, killed + suffix);
-    }
-    await storage.close();
-    for (const file of [path, killed]) {
-      const reopened = await open(file);
-      await reopened.ping();
-      assert.deepEqual((await reopened.list({ limit: 9 })).pets, kept);
-      await reopened.create(REX);
-      await reopened.ping();
-      assert.deepEqual(query(file, "PRAGMA integrity_check"), ["ok"]);
-    }
-  });
-}
 
 it("sqliteStorage does not mix its log with one that took its place", async ({ path, open }) => {
   const storage = await open();
