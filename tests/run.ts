@@ -11,9 +11,9 @@
  * - `long`: `*_long.ts`, `*_fault.ts` on Bun and on Node, 20,000 runs of each property, and `mutants`.
  * - `mutants`: `lab/mutants.ts`, which says what else it takes.
  *
- * `--runs` applies to every property, but is at most 2000 where PostgreSQL is asked; without it, each
- * has its usual number. If no test ends for some minutes, the hanging one is named and ended. If
- * `EXPECTED_SKIPS` is set, a skipped test is a failure, unless its reason begins like one of the
+ * `--runs` applies to every property, but is at most 2000 where PostgreSQL is asked; without it,
+ * each has its usual number. If no test ends for some minutes, the hanging one is named and ended.
+ * If `EXPECTED_SKIPS` is set, a skipped test is a failure, unless its reason begins like one of the
  * lines in it.
  */
 

@@ -39,7 +39,7 @@ const PATIENCE = 100;
  * After this many items in a row that met no other, all but each 31st are sent at once: to wait for
  * others takes up to a fifth of a single client's processor time.
  */
-const ALONE = 31;
+const AT_ONCE_AFTER = 31;
 
 /** Makes a queue in front of a database. */
 export function grouped<Item, Result>(options: GroupedOptions<Item, Result>) {
@@ -64,7 +64,7 @@ export function grouped<Item, Result>(options: GroupedOptions<Item, Result>) {
   /** Set by `close()`; resolved when nothing waits and nothing is under way. */
   let closing: PromiseWithResolvers<void> | undefined;
 
-  const isAlone = () => alone > ALONE && alone % ALONE > 0;
+  const isSentAtOnce = () => alone > AT_ONCE_AFTER && alone % AT_ONCE_AFTER > 0;
   const refusal = (reason: string) =>
     storageError("unavailable", action, `overloaded (${reason})`);
 
@@ -98,7 +98,7 @@ export function grouped<Item, Result>(options: GroupedOptions<Item, Result>) {
     }
     // Under way until the end of the turn, so that what still arrives is sent with what waits, or
     // meets this group, even if that took no turn, as in SQLite.
-    if (queue.length > 0 || alone > 0 && !isAlone()) await nextTurn();
+    if (queue.length > 0 || alone > 0 && !isSentAtOnce()) await nextTurn();
     sentAt.splice(sentAt.indexOf(began), 1);
     sendGroups();
   }
@@ -134,7 +134,7 @@ export function grouped<Item, Result>(options: GroupedOptions<Item, Result>) {
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
       queue.push({ item, key, size, arrived: clock, promise, resolve, reject });
       if (key !== undefined) byKey.set(key, promise);
-      if (queue.length >= maxGroup || isAlone()) sendGroups();
+      if (queue.length >= maxGroup || isSentAtOnce()) sendGroups();
       else if (queue.length === 1) nextTurn().then(sendGroups);
       return promise;
     },

@@ -32,7 +32,8 @@ export function toPet(row: unknown): Pet {
 }
 
 /**
- * Returns what `work` throws, so that an invalid row fails its own operation and not the whole group.
+ * Returns what `work` throws, so that an invalid row fails its own operation and not the whole
+ * group.
  */
 export function orError<T>(work: () => T): T | Error {
   try {

@@ -42,8 +42,8 @@ export function createListener(
     const { req } = exchange;
     const { method, rawHeaders, socket } = req;
     if (rawHeaders.length >= 2 * MAX_FIELDS) return headerTooLarge;
-    // An HTTP/1.1 request without Host must be refused (RFC 9112 §3.2). The service refuses an empty
-    // one, and so can log it.
+    // An HTTP/1.1 request without Host must be refused (RFC 9112 §3.2). The service refuses an
+    // empty one, and so can log it.
     const noHost = req.httpVersion === "1.1" ? "" : null;
     // Building a `Headers` takes 20 times as long as looking up a field.
     const get = (name: string) =>
