@@ -5,7 +5,7 @@
  *
  * The queue is sent at the end of the turn in which its first item arrived or an earlier group
  * ended: not in a microtask, because each request arrives in a task of its own. It is sent at once
- * if `maxGroup` items wait, as on Node a turn may take seconds, or if only one client seems to ask.
+ * if only one client seems to ask, or if `maxGroup` items wait: on Node a turn may take seconds.
  */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -25,7 +25,7 @@ export interface GroupedOptions<Item, Result> {
   readonly maxGroup: number;
   /** How long an item may wait to be sent, in ms, before it is refused. Default: 2000. */
   readonly maxWait?: number;
-  /** The maximum number of groups under way; at most two are younger than 100 ms. Default: 1. */
+  /** The maximum number of groups under way, at most two younger than 100 ms. Default: 1. */
   readonly maxUnderWay?: number;
 }
 
@@ -36,8 +36,8 @@ const TICK = 20;
 /** How long a group under way is prompt, in ms. After that it may hang. */
 const PATIENCE = 100;
 /**
- * After this many items in a row that met no other, all but each 31st are sent at once: to wait for
- * others takes up to a fifth of a single client's processor time.
+ * After this many items in a row that met no other, the next are sent at once, but each 31st waits
+ * to meet others. If all waited, it would take up to a fifth of a single client's processor time.
  */
 const AT_ONCE_AFTER = 31;
 
@@ -51,7 +51,7 @@ export function grouped<Item, Result>(options: GroupedOptions<Item, Result>) {
   }
   const { action, send, maxGroup, maxWait = 2000, maxUnderWay = 1 } = options;
   const { keyOf = () => undefined, sizeOf = () => 1 } = options;
-  /** The waiting items in order of arrival, and by key those that have one. */
+  /** The waiting items in order of arrival, and by key the results of those that have one. */
   const queue: Waiting[] = [];
   let byKey = new Map<unknown, Promise<Result>>();
   /** How many items in a row arrived while no other waited or was under way. */
@@ -96,8 +96,8 @@ export function grouped<Item, Result>(options: GroupedOptions<Item, Result>) {
     } catch (error) {
       for (const { reject } of group) reject(error);
     }
-    // Under way until the end of the turn, so that what still arrives is sent with what waits, or
-    // meets this group, even if that took no turn, as in SQLite.
+    // What still arrives in this turn is sent with what waits; or meets this group, even if that
+    // took no turn, as in SQLite. A group that was sent at once does not wait for it.
     if (queue.length > 0 || alone > 0 && !isSentAtOnce()) await nextTurn();
     sentAt.splice(sentAt.indexOf(began), 1);
     sendGroups();
@@ -116,7 +116,7 @@ export function grouped<Item, Result>(options: GroupedOptions<Item, Result>) {
     clock += TICK;
     const late = dequeue(({ arrived }) => clock - arrived > maxWait);
     for (const { reject } of late) reject(refusal(`waited ${maxWait} ms`));
-    if (sentAt.length > 0) return sendGroups(); // some of them may hang now
+    if (sentAt.length > 0) return sendGroups(); // a group may hang now
     clearInterval(ticking);
     ticking = undefined;
   }
