@@ -27,8 +27,8 @@ export async function readBody(
   if (req.destroyed) return cutShort;
   if (awaitsContinue && !res.headersSent) res.writeContinue();
   if (length === req.readableLength && !req.readableFlowing) {
-    // It arrived with the header, so it needs no timer.
-    const bytes: Uint8Array = req.read() ?? new Uint8Array();
+    // All of it has arrived, so it needs no timer. Since Node 26 `read()` returns only one piece.
+    const bytes: Uint8Array = req.read(length) ?? new Uint8Array();
     req.read(); // returns null, and ends the request for Node
     exchange.isBodyRead = true;
     return bytes;

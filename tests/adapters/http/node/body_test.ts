@@ -28,6 +28,25 @@ test("a body of a known length or in chunks is read, whatever packets it comes i
   }
 });
 
+test("a body that arrived in several packets before it is read is whole", async (t) => {
+  const arrived = Promise.withResolvers<void>();
+  const service: Service = async ({ headers }, _connection, readBody) => {
+    await arrived.promise;
+    const length = Number(headers.get("content-length"));
+    return await readAll(readBody, length);
+  };
+  const { wire, received } = await speak(t, service);
+  let sent = 0;
+  for (const packet of [HEAD, "a", "bc"]) {
+    wire.write(packet);
+    await received(sent += packet.length);
+  }
+  arrived.resolve();
+  assert.equal((await wire.answer()).body, "abc");
+  wire.write(GET);
+  assert.equal((await wire.answer()).status, 200);
+});
+
 test("a body without bytes is empty, however often it is read", async (t) => {
   const service: Service = async (_request, _connection, readBody) => {
     await readAll(readBody);
