@@ -46,16 +46,15 @@ export function refuse(socket: Socket, refusal: Refusal): void {
   // the process (same function as above). Can go if
   // tests/adapters/http/node/client_error_test.ts passes without it.
   socket.on("error", () => {});
-  const current = currentResponse(socket);
-  if (current?.req.complete) {
+  const last = lastResponse(socket);
+  if (last !== undefined) {
     // Earlier requests are still being answered; nothing may be written in between.
-    const waiting = lastResponse(socket);
-    const last = waiting?.req.complete ? waiting : current;
     last.shouldKeepAlive = false;
     last.once("close", () => socket.destroySoon());
     return;
   }
-  if (!socket.writable || current?.headersSent) return void socket.destroy();
+  const isBegun = currentResponse(socket)?.headersSent;
+  if (!socket.writable || isBegun) return void socket.destroy();
   const { status, headers, body } = refusal;
   const fields = {
     ...headers,

@@ -27,9 +27,10 @@ export function currentResponse(socket: Socket): ServerResponse | undefined {
   return _httpMessage ?? undefined;
 }
 
-/** The last response that waits on a connection, or else the current one. */
+/** The last response of a connection, sent now or waiting, whose request has arrived in full. */
 export function lastResponse(socket: Socket): ServerResponse | undefined {
-  return [...waiting.get(socket) ?? []].at(-1) ?? currentResponse(socket);
+  return [currentResponse(socket), ...waiting.get(socket) ?? []]
+    .findLast((res) => res?.req.complete);
 }
 
 /**

@@ -134,6 +134,23 @@ test("garbage does not cut off the answer to the request before it", async (t) =
   });
 });
 
+test("a malformed chunk cuts off no answer to the requests before its own", async (t) => {
+  const arrived = Promise.withResolvers<void>();
+  const { wire, received } = await speak(t, async ({ url }) => {
+    await arrived.promise;
+    return ok(new URL(url).pathname);
+  });
+  const chunked = rawRequest("POST /3", ["Transfer-Encoding: chunked"]);
+  const sent = `${rawRequest("GET /1")}${rawRequest("GET /2")}${chunked}zz\r\n`;
+  wire.write(sent);
+  await received(sent.length);
+  arrived.resolve();
+  for (const path of ["/1", "/2"]) {
+    assert.equal((await wire.answer()).body, path);
+  }
+  assert.equal(await wire.rest(), "");
+});
+
 test("a CONNECT behind a create does not take the place of its answer", async (t) => {
   const { wire } = await speak(t, pets());
   const create = rawRequest("POST /v1/pets", [WITH_KEY], REX_JSON);
