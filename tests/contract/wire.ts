@@ -41,6 +41,7 @@ export class Wire {
 
   private constructor(socket: Socket) {
     this.#socket = socket;
+    socket.setNoDelay(); // each text is a packet of its own
     socket.setEncoding("latin1");
     socket.on("data", (text: string) => {
       this.#received += text;
