@@ -151,7 +151,10 @@ it("the control address refuses a page of another origin, and hosts not its own"
     assert.equal(await reset(...fields), 403, fields.join());
   }
   const named = await answerToReset("Host: Store.example:80");
-  assert.match(named, /: start the sandbox with --name store\.example"/);
+  assert.match(
+    named,
+    /: start the sandbox with --name store\.example","status":403\}$/,
+  );
   assert.equal(await reset(), 400);
   assert.deepEqual(await counts(sandbox), [50, 1, 0]);
   const names = ["localhost:1", "a.localhost", "127.0.0.2", "[::1]:80"];

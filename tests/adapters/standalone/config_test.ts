@@ -127,7 +127,12 @@ test("readConfig reads sqlite: and a path, as it is written", () => {
 
 const wrong: Readonly<Record<string, readonly string[]>> = {
   DATABASE_URL: ["", "petstore.db", "sqlite:", "sqlite://petstore.db"]
-    .concat("sqlite::memory:", "sqlite:file:pets.db", "postgres://h/a\n\n"),
+    .concat(
+      "file:sqlite:a",
+      "sqlite::memory:",
+      "sqlite:file:pets.db",
+      "postgres://h/a\n\n",
+    ),
   PETSTORE_API_KEYS: ["", "one,,two", "two words"],
   BASE_URL: ["v1"],
   CORS_ORIGINS: ["", "https://app.example.com,", "*, https://app.example.com"],

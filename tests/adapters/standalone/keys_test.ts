@@ -22,11 +22,12 @@ const { skip, emptyDatabase } = await sharedPostgres();
 test("keys issues a key, lists it, and revokes it, also for a running server", async (t) => {
   const server = await startMain(t);
   const { cwd } = server;
-  const name = "two \u202Ewords\u009b"; // from right to left, and the begin of a command, on a terminal
+  // From right to left, the beginning of a command on a terminal, and one of two UTF-16 units.
+  const name = "two \u202Ewords\u009b\u{e0001}";
   const issued = await runMain(["keys", "issue", name], { cwd });
   assert.equal(issued.code, 0);
   const [, key] =
-    /^Key 1 for two \uFFFDwords\uFFFD\. .*:\n\n {4}(pet_\w{38})\n\n$/
+    /^Key 1 for two \uFFFDwords\uFFFD{2}\. .*:\n\n {4}(pet_\w{38})\n\n$/
       .exec(issued.stdout) ?? [];
   assert.ok(key !== undefined);
   const other = { ...server, key };
@@ -41,7 +42,7 @@ test("keys issues a key, lists it, and revokes it, also for a running server", a
     table.stdout,
     RegExp(
       "^ID {4}CREATED {14}LAST USED {2}EXPIRES {14}REVOKED {14}NAME\n" +
-        String.raw`1 {5}\S{20} [\d-]{10} - {20}- {20}two \uFFFDwords\uFFFD\n$`,
+        String.raw`1 {5}\S{20} [\d-]{10} - {20}- {20}two \uFFFDwords\S+\n$`,
     ),
   );
   assert.doesNotMatch(table.stdout, /pet_/);
@@ -50,7 +51,7 @@ test("keys issues a key, lists it, and revokes it, also for a running server", a
   assert.equal(missing.code, 1);
   assert.match(missing.stderr, /^Cannot find key 9{9}: /m);
   const revoked = await runMain(["keys", "revoke", "1", "--json"], { cwd });
-  assert.match(revoked.stdout, /"two \\u202ewords\\u009b"/);
+  assert.match(revoked.stdout, /"two \\u202ewords\\u009b\\udb40\\udc01"/);
   const record = JSON.parse(revoked.stdout);
   assert.deepEqual([record.id, record.name], [1, name]);
   const deadline = Date.parse(record.revoked) + REVOCATION_DELAY;

@@ -1,7 +1,10 @@
 /** What `serve` of Node's adapter passes on, and its limits of time. */
 import assert from "node:assert/strict";
 import type { Server as HttpServer } from "node:http";
+import { serve } from "../../../../adapters/http/node/mod.ts";
+import { toHandler } from "../../../../core/http/fetch_handler.ts";
 import type { Service } from "../../../../mod.ts";
+import { countKept } from "../../../support/garbage.ts";
 import {
   answerOf,
   assertLast,
@@ -9,9 +12,9 @@ import {
   speak,
   testOnNode as test,
 } from "./on_node.ts";
-import { GET, ok } from "../stage.ts";
+import { GET, ok, watch } from "../stage.ts";
 import { REX_JSON } from "../../../support/pets.ts";
-import { rawRequest, WITH_KEY } from "../../../support/wire.ts";
+import { openWire, rawRequest, WITH_KEY } from "../../../support/wire.ts";
 
 test("a handler is answered without Request, Response, Headers, stream or signal", async (t) => {
   const names = ["Request", "Response", "Headers", "ReadableStream"]
@@ -52,4 +55,17 @@ test("serve gives a client 10 s for a head, 30 s for a request, and 5 s until th
 
 test("the answer after close is the last of its connection, begun or not", async (t) => {
   await assertLast(t, ({ stop }) => void stop());
+});
+
+test("serve keeps nothing of a connection that has ended", async (t) => {
+  const sockets: WeakRef<object>[] = [];
+  const service: Service = async (_request, socket) => {
+    sockets.push(new WeakRef(socket as object));
+    return ok("");
+  };
+  const server = await watch(t, (all) => serve(toHandler(service), all), {});
+  const wire = await openWire(t, server, GET);
+  await wire.answer();
+  wire.close();
+  assert.equal(await countKept(sockets), 0);
 });
