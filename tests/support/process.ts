@@ -266,7 +266,9 @@ export function startStorage(
 // range can even reach itself. Servers take ports of one range, so that they take none that is
 // free for a program to come.
 const TAKEN = [10_000, 20_000] as const;
-const FREE = [20_000, 32_000] as const;
+const FREE = [20_000, 26_000] as const;
+/** Who has port N of these keeps port N + CLAIM open, so that no other process of tests takes N. */
+const CLAIM = 6000;
 
 /** Makes a server listen on any port, and returns the port. */
 export async function portOf(
@@ -279,17 +281,16 @@ export async function portOf(
   }
 }
 
-/** Ports that {@linkcode freePort} has returned: some are not used at once. */
-const returned = new Set<number>();
-
-/** A port on which nobody listens now, and that no client will get. */
+/**
+ * A port on which nobody listens now, and that no client will get; nor will another caller, until
+ * this process ends.
+ */
 export async function freePort(): Promise<number> {
   const server = createServer();
   const port = await portOf(server, FREE);
   await new Promise((resolve) => server.close(resolve));
-  if (returned.has(port)) return await freePort();
-  returned.add(port);
-  return port;
+  const claim = createServer().unref();
+  return await listensAt(port + CLAIM, claim) ? port : await freePort();
 }
 
 /** Makes a server listen at a port; `false` if that is taken. */
