@@ -157,7 +157,7 @@ it("the control address refuses a page of another origin, and hosts not its own"
   );
   assert.equal(await reset(), 400);
   assert.deepEqual(await counts(sandbox), [50, 1, 0]);
-  const names = ["localhost:1", "a.localhost", "127.0.0.2", "[::1]:80"];
+  const names = ["localhost:1", "a.localhost:", "127.0.0.2", "[::1]:80"];
   for (const name of [...names, "LOCALHOST"]) {
     assert.equal(await reset(`Host: ${name}`), 204, name);
   }
