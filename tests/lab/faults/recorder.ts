@@ -103,14 +103,17 @@ export class Recorder {
   }
 
   /** Waits until an operation that begins after this call has ended and fits. */
-  async until(isSo: (operation: Operation) => boolean): Promise<void> {
+  async until(
+    isSo: (operation: Operation) => boolean,
+    timeout?: number,
+  ): Promise<void> {
     const since = performance.now();
     let seen = this.history.length;
     await this.#wait(`${isSo}`, () => {
       const latest = this.history.slice(seen);
       seen += latest.length;
       return latest.some((each) => each.start > since && isSo(each));
-    });
+    }, timeout);
   }
 
   /** Waits until each server that accepts creates adds a pet. */
@@ -123,11 +126,15 @@ export class Recorder {
   }
 
   /** Waits until it is so; rejects if a client fails before, or it takes too long. */
-  async #wait(what: string, isSo: () => boolean): Promise<void> {
+  async #wait(
+    what: string,
+    isSo: () => boolean,
+    timeout?: number,
+  ): Promise<void> {
     await until(what, () => {
       if (this.#failure !== undefined) throw this.#failure;
       return isSo();
-    });
+    }, timeout);
   }
 
   /** Holds back new creates while `work` goes on, or `all`: also those to be sent again. */

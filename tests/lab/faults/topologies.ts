@@ -95,7 +95,7 @@ const sqlite: Topology = {
       const reader = new DatabaseSync(path, { readOnly: true });
       reader.exec("BEGIN; SELECT * FROM pets LIMIT 1");
       await whileThere(env.FULL_FOR_SHM, async (recorder) => {
-        await recorder.until(isFailed);
+        await untilFailed(recorder);
         await then(recorder);
         reader.close();
       })(recorder);
@@ -109,12 +109,9 @@ const sqlite: Topology = {
         "all servers killed": kill(a, b, c),
         "a server frozen": freeze(b, 1500),
         "a server restarted": restart(c),
-        "the disk full": whileThere(
-          env.FULL_DISK,
-          (recorder) => recorder.until(isFailed),
-        ),
+        "the disk full": whileThere(env.FULL_DISK, untilFailed),
         "the disk full and a server killed": atOnce(
-          whileThere(env.FULL_DISK, (recorder) => recorder.until(isFailed)),
+          whileThere(env.FULL_DISK, untilFailed),
           kill(b),
         ),
         "no space for the log of requests": whileThere(
@@ -282,6 +279,11 @@ const isUncertain = (each: Operation): boolean =>
   each.kind === "create" && each.outcome === "unknown";
 const isFailed = (each: Operation): boolean =>
   isUncertain(each) || each.kind === "create" && each.outcome === "refused";
+/**
+ * Waits until a create fails: SQLite overwrites a log of up to 16 MB before it needs more space,
+ * which takes a minute on a slow disk.
+ */
+const untilFailed: Fault = (recorder) => recorder.until(isFailed, 120_000);
 
 /** All of them. */
 export const TOPOLOGIES = {
