@@ -15,6 +15,11 @@ import { onStopSignal } from "./signals.ts";
 
 /** How long to wait at shutdown for a storage that is still opening, in ms. */
 const OPENING_TIME = 1000;
+/**
+ * For how long after the first signal others are ignored, in ms. On Ctrl-C the terminal signals npx
+ * and the server, and npx passes its signal on; `timeout` signals a process and then its group.
+ */
+const REPEAT_TIME = 500;
 
 /** How serving ends, which differs between `start.ts` and `serve.ts`. */
 export interface Ending {
@@ -26,7 +31,7 @@ export interface Ending {
 
 /**
  * Prepares a service, whose requests wait until it is open. From now on the first SIGTERM, SIGINT
- * or SIGHUP ends the process in order and with 0, and the second one at once with 1.
+ * or SIGHUP ends the process in order and with 0, and one after `REPEAT_TIME` at once with 1.
  *
  * @throws {Error} if nobody could ever get a key.
  */
@@ -47,11 +52,15 @@ export function prepareService(
   let service: OpenService | undefined;
   let isStopping = false;
   /** Not `isStopping`: another worker may have left before this one receives its first signal. */
-  let isSignalled = false;
+  let firstSignal: number | undefined;
 
   onStopSignal((signal) => {
-    if (isSignalled) process.exit(1);
-    isSignalled = true;
+    const now = performance.now();
+    if (firstSignal !== undefined) {
+      if (now - firstSignal < REPEAT_TIME) return;
+      process.exit(1);
+    }
+    firstSignal = now;
     standardError.write(
       `${signal}: finishing the requests in flight; send it again to exit at once\n`,
     );

@@ -164,6 +164,19 @@ export async function tellToStop(
   await until("it says so", () => stderr().includes("SIGTERM"));
 }
 
+/** Tells a server that is stopping to exit at once, and returns its exit code. */
+export async function tellToExit(
+  { kill, exited }: Pick<Program, "kill" | "exited">,
+): Promise<number | null> {
+  let isOver = false;
+  exited.then(() => isOver = true);
+  await until("it exits", () => {
+    kill("SIGTERM"); // again and again: soon after the first signal it is ignored
+    return isOver;
+  });
+  return await exited;
+}
+
 /**
  * The flags of a task, which name the permissions: on a terminal Deno asks for what they do not
  * allow.

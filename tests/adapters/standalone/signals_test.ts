@@ -13,6 +13,7 @@ import {
   mainCommand,
   openSlowCreate,
   startMain,
+  tellToExit,
   tellToStop,
 } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
@@ -57,7 +58,7 @@ test("ADMIN_PORT alone has /metrics, and has nothing else but the probes", async
     assert.equal((await ask(one, "GET", "/readyz")).status, 503);
     assert.equal((await ask(one, "GET", "/livez")).status, 200);
   }
-  assert.equal(await server.end(), 1);
+  assert.equal(await tellToExit(server), 1);
 });
 
 test("SIGTERM lets a create finish, ADMIN_PORT answers until then, and the exit is 0", async (t) => {
@@ -108,7 +109,17 @@ test("SHUTDOWN_DELAY does not hold up the end by SIGINT, nor by a second signal"
   assert.equal(await first.end("SIGINT"), 0);
   const second = await startMain(t, { env });
   await tellToStop(second);
-  assert.equal(await second.end(), 1);
+  assert.equal(await tellToExit(second), 1);
+});
+
+test("a signal that arrives twice, as Ctrl-C does through npx, lets a create finish", async (t) => {
+  const server = await startMain(t);
+  const slow = await openSlowCreate(t, server);
+  server.kill("SIGTERM");
+  server.kill("SIGINT"); // another one, because the system merges equal ones
+  await until("it says so", () => /^SIG/m.test(server.stderr()));
+  assert.match(await slow.finish(), /^HTTP\/1\.1 201 /);
+  assert.equal(await server.exited, 0);
 });
 
 const it = testUnless(
