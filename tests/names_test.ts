@@ -69,7 +69,9 @@ const { status, stdout } = spawnSync("git", ["ls-files"], {
   cwd: ROOT,
   encoding: "utf8",
 });
-const inGit = testUnless(skipping(status !== 0 && "this is no Git checkout"));
+const inGit = testUnless(
+  skipping(status !== 0 && "git is missing, or this is not a Git checkout"),
+);
 
 inGit(
   "the top level holds what people look for, and no litter of a tool",

@@ -140,6 +140,8 @@ async function main(args: readonly string[]): Promise<boolean> {
   const notes = process.env.TEST_SKIPPED = join(folder, "skipped");
   // Under `npx -p PACKAGE`, an inner `npx NAME` would run NAME as a command and install nothing.
   delete process.env.npm_config_package;
+  // Tests compare what programs print; this would prevail over NO_COLOR.
+  delete process.env.FORCE_COLOR;
   writeFileSync(notes, "");
   let cluster: Cluster | undefined;
   try {

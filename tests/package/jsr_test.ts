@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import process from "node:process";
+import { fileURLToPath } from "node:url";
 import { ask } from "../contract/ask.ts";
 import { REX_JSON } from "../support/pets.ts";
 import { freePort, run, startProgram } from "../support/process.ts";
@@ -24,7 +25,7 @@ const { stderr } = RUNTIME === "deno"
   : { stderr: "" };
 const published = Array.from(
   stderr.matchAll(/^ +file:\/\/(\S+) \(/gm),
-  ([, path = ""]) => path.slice(ROOT.length),
+  ([, path = ""]) => fileURLToPath(`file://${path}`).slice(ROOT.length),
 );
 
 it("what is published has every entry, and no file that only this repository needs", () => {

@@ -17,9 +17,14 @@ export function placeExample(
   const program = readText(`docs/examples/${example}`)
     .replaceAll(
       /(?<=from )"@petstore\/service(.*?)"/g,
-      (_name, entry) => `"${pathOf(exports[`.${entry}`])}"`,
+      (_name, entry) => `"${specifier(pathOf(exports[`.${entry}`]))}"`,
     ).replaceAll('"jose"', () => `"${import.meta.resolve("jose")}"`);
   const path = join(folder, basename(example));
   writeFileSync(path, edit(program));
   return path;
+}
+
+/** Escapes what has a meaning in a URL. Not a `file:` URL, which esbuild does not accept. */
+function specifier(path: string): string {
+  return path.replaceAll(/[%#?]/g, encodeURIComponent);
 }

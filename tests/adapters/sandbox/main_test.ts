@@ -33,7 +33,7 @@ function it(
 }
 
 function starting(t: TestContext, runtime?: Runtime) {
-  return async (args: string) => {
+  return async (args: string | readonly string[]) => {
     const started = await startSandbox(args, runtime);
     atEnd(t, () => started.program.end("SIGKILL"));
     return started;
@@ -123,7 +123,7 @@ test("--pets reads the pets of a file, exactly", async (t) => {
     file,
     '[{"id":9007199254740993,"name":"Ivy","categoryId":-9223372036854775808}]',
   );
-  const { send } = await starting(t)(`--pets ${file}`);
+  const { send } = await starting(t)(["--pets", file]);
   assert.match(
     await send("GET /v1/pets"),
     /\{"id":9007199254740993,"name":"Ivy","categoryId":-9223372036854775808,/,
@@ -156,7 +156,7 @@ for (const [args, message] of WRONG) {
 test("--pets reads a file with a byte order mark, as Windows writes it", async (t) => {
   const file = join(newFolder(t), "pets.json");
   writeFileSync(file, '\ufeff[{"name":"Ivy","categoryId":1}]\r\n');
-  const { send } = await starting(t)(`--pets ${file}`);
+  const { send } = await starting(t)(["--pets", file]);
   assert.match(await send("GET /v1/pets"), /\{"id":1,"name":"Ivy",/);
 });
 

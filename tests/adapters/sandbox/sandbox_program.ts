@@ -21,16 +21,17 @@ const MAIN = pathOf("adapters/sandbox/main.ts");
 export type RunningSandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 /**
- * Launches the program with the permissions of its task; `args` are words between spaces. `through`
- * is a command that runs it.
+ * Launches the program with the permissions of its task; `args` are a list, or words between
+ * spaces. `through` is a command that runs it.
  */
 export function launchSandbox(
-  args: string,
+  args: string | readonly string[],
   runtime?: Runtime,
   through: readonly string[] = [],
 ): Program {
   const flags = ["-q", "--no-prompt", "--allow-net", "--allow-read"];
-  const command = [...commandLine(MAIN, flags, runtime), ...args.split(" ")];
+  const words = typeof args === "string" ? args.split(" ") : args;
+  const command = [...commandLine(MAIN, flags, runtime), ...words];
   return launch([...through, ...command], { isInteractive: true });
 }
 

@@ -78,7 +78,9 @@ const COMMANDS: Readonly<
 };
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const [command = "", first = "", second] = line.split(" ");
+  // The first argument may be a path with spaces, the second one is a number.
+  const [, command = "", first = "", second] =
+    /^(\S+)(?: (.*?))?(?: (\d+))?$/.exec(line) ?? [];
   answer(await COMMANDS[command]?.(first, second).catch(failure));
 }
 
