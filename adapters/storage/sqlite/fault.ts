@@ -20,6 +20,11 @@ const NOTADB = 26;
  */
 const IOERR_SHMSIZE = 4874;
 /**
+ * A lock failed, although no other process has one (SQLite's document Result Codes,
+ * SQLITE_IOERR_LOCK): SQLite could open the file for reading only, or there are no locks.
+ */
+const IOERR_LOCK = 3850;
+/**
  * A write failed, for example with EFBIG because the file reached a size limit (`ulimit -f`).
  * SQLite does not say which error it was. The transaction does not count, so writing may continue
  * once there is space, as after a full disk.
@@ -42,6 +47,8 @@ const REASONS: Readonly<Record<number, string>> = {
   [IOERR]: "reading or writing the disk failed",
   [CORRUPT]: "the file is damaged; restore it from a backup",
   [FULL]: IS_FULL,
+  [IOERR_LOCK]:
+    "its file system has no locks, or the file is read-only for this user",
   [IOERR_SHMSIZE]: IS_FULL,
   [IOERR_SHORT_READ]:
     "the -wal was replaced or cut short while in use; restart the processes that use the file",
@@ -71,13 +78,18 @@ export function isFull(error: unknown): boolean {
 
 /** Returns true if the state of the disk is unknown, so that nothing more may be written. */
 export function isFatal(error: unknown): boolean {
-  return [IOERR, IOERR_SHORT_READ, CORRUPT, NOTADB]
+  return [IOERR, IOERR_LOCK, IOERR_SHORT_READ, CORRUPT, NOTADB]
     .includes(resultCode(error));
+}
+
+/** Returns true if a lock failed, but not because another connection holds one. */
+export function isLockFault(error: unknown): boolean {
+  return resultCode(error) === IOERR_LOCK;
 }
 
 /** Returns true if the file, its log or its index could not be opened or written. */
 export function isAccessFault(error: unknown): boolean {
-  return [CANTOPEN, READONLY].includes(resultCode(error));
+  return [CANTOPEN, READONLY, IOERR_LOCK].includes(resultCode(error));
 }
 
 /** Explains an error of SQLite; `undefined` for other errors and mistakes in the SQL. */

@@ -6,7 +6,9 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
+  chownSync,
   mkdirSync,
+  readdirSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -59,12 +61,37 @@ for (
     const answers = await child.tell(`open ${path}`);
     await child.end();
     chmodSync(folder, 0o700);
+    // A log of this user would lock out the owner of the file.
+    assert.deepEqual(readdirSync(folder), mode > 0 ? ["pets.db"] : []);
     assert.deepEqual(answers, [
       `failed unavailable Cannot open ${path}: this user must be able to read and write ` +
       `${join(folder, culprit)}; change its owner or mode`,
     ]);
   });
 }
+
+test(
+  "a file that only its owner may write is refused by name in a folder of a group",
+  {
+    skip: skip || !isRoot && "only root may give files away",
+  },
+  async () => {
+    const folder = join(temporaryDirectory(), "folder");
+    mkdirSync(folder);
+    const path = join(folder, "pets.db");
+    await (await sqliteStorage(path)).close();
+    for (const [used, mode] of [[path, 0o640], [folder, 0o770]] as const) {
+      chownSync(used, 12345, 0);
+      chmodSync(used, mode);
+    }
+    const child = startStorage({ prefix });
+    const answers = await child.tell(`open ${path}`);
+    await child.end();
+    assert.deepEqual(answers, [
+      `failed unavailable Cannot open ${path}: this user must be able to read and write ${path}; change its owner or mode`,
+    ]);
+  },
+);
 
 /** What is at a path before, and the file that is used then. */
 const places = {
