@@ -15,6 +15,7 @@ BASE_URL is a path (/v1), or an absolute URL, as for start. The document is Open
 with --3.0 it is OpenAPI 3.0.3, for tools that do not support 3.1.
 `;
 
+process.stdout.on("error", reportAndExit);
 try {
   const { values } = parseArguments(process.argv.slice(2), {
     "3.0": { type: "boolean" },

@@ -32,3 +32,9 @@ test("the program openapi says what is wrong with BASE_URL or its arguments", as
   const { stdout } = await print("/v1", "--help");
   assert.match(stdout, /^Usage: .*\nExample: /m);
 });
+
+test("the program openapi says in a line that the reader of its output has gone", async () => {
+  const pipe = ["sh", "-c", '"$@" | true', "sh"];
+  const { stderr } = await run([...pipe, ...commandLine(PROGRAM)]);
+  assert.match(stderr, /^.*(?:EPIPE|Broken pipe).*\n$/);
+});
