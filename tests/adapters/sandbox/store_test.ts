@@ -1,5 +1,7 @@
 /** The sandbox without a port. */
 import assert from "node:assert/strict";
+import { EventEmitter } from "node:events";
+import type { Socket } from "node:net";
 import test from "node:test";
 import { runInNewContext } from "node:vm";
 import {
@@ -7,9 +9,10 @@ import {
   sandbox,
   type SandboxOptions,
 } from "../../../adapters/sandbox/mod.ts";
+import { createStore } from "../../../adapters/sandbox/store.ts";
 import { type Answer, ask, type Question } from "../../contract/ask.ts";
 import { REX, REX_JSON } from "../../support/pets.ts";
-import { until } from "../../support/time.ts";
+import { turns, until } from "../../support/time.ts";
 
 /** Makes a sandbox, and functions that ask its service. */
 function open(options?: SandboxOptions) {
@@ -213,6 +216,29 @@ test("a body that is cut fails after so many bytes; a shorter one is whole", asy
   await assert.rejects(async () => await reader?.read(), TypeError);
   assert.equal((await get()).text, whole);
   assert.equal((await ask(service, "HEAD", "/pets")).status, 200);
+});
+
+test("a body is cut off once its socket is empty, though no event says so", async () => {
+  const store = createStore({ pets: 2 });
+  store.add({ cut: 10 });
+  const socket = Object.assign(new EventEmitter(), { writableLength: 10 });
+  const headers = { authorization: "Bearer test" };
+  const request = new Request("http://localhost/v1/pets", { headers });
+  const { body } = await store.answer(request, {
+    entry: store.journal.begin({ method: "GET", target: "/", headers }),
+    signal: new AbortController().signal,
+    readBody: () => Promise.resolve(new Uint8Array()),
+    socket: socket as unknown as Socket,
+  }) ?? {};
+  const reader = (body as ReadableStream<Uint8Array>).getReader();
+  assert.equal((await reader.read()).value?.byteLength, 10);
+  let isCut = false;
+  const rest = reader.read().catch(() => isCut = true);
+  await turns(20);
+  assert.equal(isCut, false);
+  socket.writableLength = 0;
+  await until("it is cut", () => isCut);
+  await rest;
 });
 
 test("a body that drips comes in pieces that make up the whole", async () => {
