@@ -40,7 +40,7 @@ export function clientErrorListener() {
   };
 }
 
-/** Closes a connection, with a refusal if no answer is under way there. */
+/** Answers with a refusal, once earlier requests are answered, and closes the connection. */
 export function refuse(socket: Socket, refusal: Refusal): void {
   // Node 26 leaves the sockets of CONNECT without a listener, and an error without a listener ends
   // the process (same function as above). Can go if
@@ -48,13 +48,12 @@ export function refuse(socket: Socket, refusal: Refusal): void {
   socket.on("error", () => {});
   const last = lastResponse(socket);
   if (last !== undefined) {
-    // Earlier requests are still being answered; nothing may be written in between.
-    last.shouldKeepAlive = false;
-    last.once("close", () => socket.destroySoon());
+    last.once("close", () => refuse(socket, refusal));
     return;
   }
-  const isBegun = currentResponse(socket)?.headersSent;
-  if (!socket.writable || isBegun) return void socket.destroy();
+  if (currentResponse(socket)?.headersSent) return void socket.destroy();
+  // An earlier answer may have closed it, and may still be on its way.
+  if (!socket.writable) return socket.destroySoon();
   const { status, headers, body } = refusal;
   const fields = {
     ...headers,

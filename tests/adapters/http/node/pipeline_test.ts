@@ -5,7 +5,6 @@ import type { Socket } from "node:net";
 import process from "node:process";
 import { memoryStorage, type Service } from "../../../../mod.ts";
 import {
-  assertLast,
   listenerOf,
   pets,
   speak,
@@ -126,38 +125,36 @@ test("a client that goes away cancels the answer, and no later request begins", 
   assert.equal(begun, 1);
 });
 
-test("garbage does not cut off the answer to the request before it", async (t) => {
-  const garbage = "hello world\r\n\r\n";
-  await assertLast(t, async ({ wire, received }) => {
-    wire.write(garbage);
-    await received(GET.length + garbage.length);
+for (
+  const [what, bytes, reason] of [
+    ["garbage", "hello world\r\n\r\n", "it is not well-formed HTTP"],
+    [
+      "a malformed chunk",
+      rawRequest("POST /", ["Transfer-Encoding: chunked"]) + "zz\r\n",
+      "it is not well-formed HTTP",
+    ],
+    ["a CONNECT", rawRequest("CONNECT x:1"), "this server is not a proxy"],
+  ] as const
+) {
+  test(`${what} behind requests that are answered is refused after their answers`, async (t) => {
+    const arrived = Promise.withResolvers<void>();
+    const { wire, received } = await speak(t, async ({ url }) => {
+      await arrived.promise;
+      return ok(streamOf(new URL(url).pathname));
+    });
+    const sent = rawRequest("GET /1") + rawRequest("GET /2") + bytes;
+    wire.write(sent);
+    await received(sent.length);
+    arrived.resolve();
+    for (const path of ["/1", "/2"]) {
+      assert.equal((await wire.answer()).body, path);
+    }
+    const { status, body } = await wire.answer();
+    assert.equal(status, 400);
+    assert.match(body, new RegExp(reason));
+    assert.equal(await wire.rest(), "");
   });
-});
-
-test("a malformed chunk cuts off no answer to the requests before its own", async (t) => {
-  const arrived = Promise.withResolvers<void>();
-  const { wire, received } = await speak(t, async ({ url }) => {
-    await arrived.promise;
-    return ok(new URL(url).pathname);
-  });
-  const chunked = rawRequest("POST /3", ["Transfer-Encoding: chunked"]);
-  const sent = `${rawRequest("GET /1")}${rawRequest("GET /2")}${chunked}zz\r\n`;
-  wire.write(sent);
-  await received(sent.length);
-  arrived.resolve();
-  for (const path of ["/1", "/2"]) {
-    assert.equal((await wire.answer()).body, path);
-  }
-  assert.equal(await wire.rest(), "");
-});
-
-test("a CONNECT behind a create does not take the place of its answer", async (t) => {
-  const { wire } = await speak(t, pets());
-  const create = rawRequest("POST /v1/pets", [WITH_KEY], REX_JSON);
-  wire.write(create + rawRequest("CONNECT x:1"));
-  assert.match(await wire.rest(), /^HTTP\/1\.1 201 /);
-  assert.equal(wire.received.split("HTTP/1.1 ").length, 2);
-});
+}
 
 test("a body after the offer of another protocol is no request, despite a rate limit", async (t) => {
   const storage = memoryStorage();
