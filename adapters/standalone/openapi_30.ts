@@ -39,7 +39,8 @@ function convert(value: Value): Value {
 
 function withRanges(responses: Value): JsonObject {
   const { default: others, ...listed } = responses as Required<JsonObject>;
-  return others === undefined
-    ? listed
-    : { ...listed, "4XX": others, "5XX": others };
+  if (others === undefined) return listed;
+  // The description of `default` names errors of both ranges.
+  const range = { ...others as JsonObject, description: "Any other error." };
+  return { ...listed, "4XX": range, "5XX": range };
 }

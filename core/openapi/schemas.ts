@@ -74,7 +74,10 @@ export const schemas: JsonObject = {
       id,
       name,
       categoryId,
-      status: { $ref: "#/components/schemas/PetStatus" },
+      status: {
+        $ref: "#/components/schemas/PetStatus",
+        description: "Availability of the pet.",
+      },
     },
   },
   Pets: {

@@ -18,6 +18,20 @@ for (const [file, ...args] of [["openapi"], ["openapi-3.0", "--3.0"]]) {
   });
 }
 
+test("the errors of a range of statuses in OpenAPI 3.0 are in that range", () => {
+  let ranges = 0;
+  JSON.parse(readText("docs/openapi-3.0.json"), (key, value) => {
+    if (/^[45]XX$/.test(key)) {
+      ranges++;
+      for (const status of value.description.match(/\d+/g) ?? []) {
+        assert.equal(status[0], key[0], value.description);
+      }
+    }
+    return value;
+  });
+  assert.ok(ranges > 0);
+});
+
 test("the program openapi says what is wrong with BASE_URL or its arguments", async () => {
   const cases = [
     ["v1", [], 1, /^Cannot read BASE_URL: it must be a path .*\n$/],

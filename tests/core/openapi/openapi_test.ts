@@ -94,6 +94,20 @@ test("every schema in the document says what it is, and every reference leads to
   });
 });
 
+test("every member in the document is described, for the comments of generated clients", () => {
+  const members = Object.entries(SCHEMAS).flatMap((
+    [name, { properties = {} }],
+  ) =>
+    Object.entries(properties).map(([member, { description }]) => ({
+      member: `${name}.${member}`,
+      description,
+    }))
+  );
+  const undescribed = members.filter(({ description }) => !description);
+  assert.deepEqual(undescribed, []);
+  assert.ok(members.length > 5);
+});
+
 test("the document names every error code, and allows those of later versions", () => {
   const { code } = SCHEMAS.Error?.properties ?? {};
   const codes = Object.keys(STATUS_OF);
