@@ -1,4 +1,5 @@
-// Run it with `go test`. Each test package is a process with its own sandbox.
+// Run it with `go test`. Each test package is a process with its own sandbox. In go.mod,
+// `ignore ./node_modules` keeps npm's packages out of `./...`.
 package petstore
 
 import (
