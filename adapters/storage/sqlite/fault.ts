@@ -1,5 +1,11 @@
-/** Translates SQLite's result codes for the storage port. @see https://sqlite.org/rescode.html */
+/**
+ * Explains errors of SQLite, and translates its result codes for the storage port.
+ *
+ * @see https://sqlite.org/rescode.html
+ */
 
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import type { StorageError } from "../../../core/pets/pet_storage.ts";
 import { storageError } from "../pet_database.ts";
 
@@ -87,16 +93,57 @@ export function isLockFault(error: unknown): boolean {
   return resultCode(error) === IOERR_LOCK;
 }
 
-/** Returns true if the file, its log or its index could not be opened or written. */
-export function isAccessFault(error: unknown): boolean {
-  return [CANTOPEN, READONLY, IOERR_LOCK].includes(resultCode(error));
-}
-
 /** Explains an error of SQLite; `undefined` for other errors and mistakes in the SQL. */
 export function faultReason(error: unknown): string | undefined {
   return isBusy(error)
     ? "another process keeps the file locked"
     : REASONS[resultCode(error)];
+}
+
+/**
+ * Finds out why the file system refused a file, whose error this is; `undefined` if it did not.
+ */
+export function accessReason(file: string, error: unknown): string | undefined {
+  const isAccessFault = [CANTOPEN, READONLY, IOERR_LOCK]
+    .includes(resultCode(error));
+  if (!isAccessFault) return undefined;
+  const directory = dirname(file);
+  let tried = directory;
+  try {
+    if (!statSync(directory).isDirectory()) {
+      return `${directory} is not a directory`;
+    }
+    if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
+      return "it is a directory";
+    }
+    assertAccess(directory, constants.W_OK);
+    for (const used of [file, `${file}-wal`, `${file}-shm`]) {
+      tried = used;
+      if (existsSync(used)) assertAccess(used, constants.R_OK | constants.W_OK);
+    }
+  } catch (cause) {
+    const { code } = cause as { readonly code?: string };
+    if (code === "ENOENT") {
+      return `the directory ${directory} does not exist; create it first`;
+    }
+    if (code === "EACCES") {
+      return `this user must be able to read and write ${tried}; change its owner or mode`;
+    }
+  }
+  return undefined;
+}
+
+/** As `accessSync`; throws its error. */
+function assertAccess(path: string, wanted: number): void {
+  try {
+    accessSync(path, wanted);
+  } catch (cause) {
+    // Deno 2.9 knows no groups of this user, so it may refuse what the group may do. Can go if
+    // tests/adapters/storage/sqlite/permission_test.ts passes there without it.
+    const ofGroup = statSync(path).mode >> 3;
+    if ("Deno" in globalThis && (ofGroup & wanted) === wanted) return;
+    throw cause;
+  }
 }
 
 /**

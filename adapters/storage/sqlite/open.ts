@@ -1,9 +1,7 @@
 /** Opens an SQLite file: sets it up, creates its tables, and explains why it cannot be opened. */
 
 import {
-  accessSync,
   closeSync,
-  constants,
   existsSync,
   openSync,
   readlinkSync,
@@ -15,7 +13,7 @@ import { DatabaseSync } from "node:sqlite";
 import { assertVersion, NO_TABLES, storageError } from "../pet_database.ts";
 import { SCHEMA_VERSION, TABLES } from "../sqlite_tables.ts";
 import type { Access } from "../transfer.ts";
-import { faultReason, isAccessFault, isBusy, isLockFault } from "./fault.ts";
+import { accessReason, faultReason, isBusy, isLockFault } from "./fault.ts";
 import { retryWhileLocked, SqliteFile } from "./file.ts";
 
 /** `PRAGMA application_id` of our files: "PETS" in ASCII. */
@@ -226,51 +224,9 @@ function openReason(file: string, error: unknown): string {
       : `--allow-read=${directory} --allow-write=${directory}`;
     return `Deno does not permit it; run with ${flags}`;
   }
-  const access = isAccessFault(error) ? accessReason(file) : undefined;
-  const reason = access ?? faultReason(error) ?? message;
+  const reason = accessReason(file, error) ?? faultReason(error) ?? message;
   const missing = isBusy(error) ? findMissing(file) : undefined;
   return missing === undefined
     ? reason
     : `${reason}, and ${missing} is missing: restart that process first`;
-}
-
-/** Finds out why the file system refuses a file; `undefined` if it does not. */
-function accessReason(file: string): string | undefined {
-  const directory = dirname(file);
-  let tried = directory;
-  try {
-    if (!statSync(directory).isDirectory()) {
-      return `${directory} is not a directory`;
-    }
-    if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
-      return "it is a directory";
-    }
-    assertAccess(directory, constants.W_OK);
-    for (const used of [file, `${file}-wal`, `${file}-shm`]) {
-      tried = used;
-      if (existsSync(used)) assertAccess(used, constants.R_OK | constants.W_OK);
-    }
-  } catch (cause) {
-    const { code } = cause as { readonly code?: string };
-    if (code === "ENOENT") {
-      return `the directory ${directory} does not exist; create it first`;
-    }
-    if (code === "EACCES") {
-      return `this user must be able to read and write ${tried}; change its owner or mode`;
-    }
-  }
-  return undefined;
-}
-
-/** As `accessSync`; throws its error. */
-function assertAccess(path: string, wanted: number): void {
-  try {
-    accessSync(path, wanted);
-  } catch (cause) {
-    // Deno 2.9 knows no groups of this user, so it may refuse what the group may do. Can go if
-    // tests/adapters/storage/sqlite/permission_test.ts passes there without it.
-    const ofGroup = statSync(path).mode >> 3;
-    if ("Deno" in globalThis && (ofGroup & wanted) === wanted) return;
-    throw cause;
-  }
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
-  isAccessFault,
+  accessReason,
   isBusy,
   isFatal,
   mayHaveCommitted,
@@ -36,6 +36,11 @@ for (
     ],
     [11, "the file is damaged; restore it from a backup", "uncertain fatal"],
     [13, FULL, ""],
+    [
+      3850,
+      "its file system has no locks, or the file is read-only for this user",
+      "uncertain access fatal",
+    ],
     [4874, FULL, "uncertain"],
     [778, `${FULL} or failing, or the file reached its size limit`, ""],
     [
@@ -57,7 +62,7 @@ for (
     const found = [
       ...isBusy(error) ? ["busy"] : [],
       ...mayHaveCommitted(error) ? ["uncertain"] : [],
-      ...isAccessFault(error) ? ["access"] : [],
+      ...accessReason("/no/such/pets.db", error) ? ["access"] : [],
       ...isFatal(error) ? ["fatal"] : [],
     ];
     assert.equal(found.join(" "), kinds);
