@@ -51,9 +51,8 @@ export function refuse(socket: Socket, refusal: Refusal): void {
     last.once("close", () => refuse(socket, refusal));
     return;
   }
-  if (currentResponse(socket)?.headersSent) return void socket.destroy();
-  // An earlier answer may have closed it, and may still be on its way.
-  if (!socket.writable) return socket.destroySoon();
+  const isBegun = currentResponse(socket)?.headersSent;
+  if (!socket.writable || isBegun) return void socket.destroy();
   const { status, headers, body } = refusal;
   const fields = {
     ...headers,
