@@ -80,8 +80,19 @@ inGit(
     const topLevel = new Set(paths.map((path) => path.replace(/\/.*/, "")));
     assert.equal(
       [...topLevel].sort().join(" "),
-      ".ci .github .gitignore .vscode CHANGELOG.md CONTRIBUTING.md LICENSE README.md " +
+      ".ci .gitattributes .github .gitignore .vscode CHANGELOG.md CONTRIBUTING.md LICENSE README.md " +
         "SECURITY.md adapters core deno.json deno.lock docs mod.ts tests",
     );
   },
 );
+
+inGit("files have the same line ends in every checkout", () => {
+  const { stdout } = spawnSync("git", ["ls-files", "--eol"], {
+    cwd: ROOT,
+    encoding: "utf8",
+  });
+  const others = stdout.trim().split("\n").filter((line) =>
+    !/ attr\/text=auto eol=lf\b/.test(line)
+  );
+  assert.deepEqual(others, []);
+});
