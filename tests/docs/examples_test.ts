@@ -70,7 +70,7 @@ function blocksOf(language: string): readonly Block[] {
   return found;
 }
 
-test("every code block is ts, console or sh; in docs/sandbox.md also python, toml and yaml", () => {
+test("code blocks are ts, console or sh; in docs/sandbox.md also python, toml and yaml", () => {
   for (const { file, language, text } of blocks) {
     const others = file === "docs/sandbox.md" ? "|python|toml|yaml" : "";
     const known = RegExp(`^(?:ts|console|sh${others})$`);
