@@ -35,8 +35,8 @@ const TTL = 20;
  * second.
  */
 const MOVING = 3000;
-/** Time from a promotion to the next pet that is added, in ms. */
-const RECOVERY = 6000;
+/** Time from a promotion to the next pet that is added, in ms: 4.5 s on a busy machine. */
+const RECOVERY = 9000;
 
 /** So that nothing is left elsewhere by a server that is killed. */
 const SETTINGS = `unix_socket_directories: ""
