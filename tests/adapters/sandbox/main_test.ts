@@ -108,13 +108,14 @@ test("a host that is no loopback is said to be open to all; its names may drive 
   const { url, port, program } = await start(
     "--host 0.0.0.0 --name store.example",
   );
+  assert.equal(url, `http://store.example:${port}/v1`);
+  const named = rawRequest("GET /sandbox", [`Host: Store.example:${port}`]);
+  assert.equal(await statusOf(port, named), 200);
+  assert.equal(await program.end(), 0);
   assert.match(
     program.stderr(),
     /^It listens on 0\.0\.0\.0, so it is open to everyone who can reach this machine\.$/m,
   );
-  assert.equal(url, `http://store.example:${port}/v1`);
-  const named = rawRequest("GET /sandbox", [`Host: Store.example:${port}`]);
-  assert.equal(await statusOf(port, named), 200);
 });
 
 test("--pets reads the pets of a file, exactly", async (t) => {
