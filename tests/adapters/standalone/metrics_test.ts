@@ -77,11 +77,13 @@ test("/metrics tells the size of SQLite's log, next to the file a link leads to"
 
 onDatabase(
   "/metrics tells of connections to PostgreSQL, and of the reads that wait",
-  async ({ t, url, sql, connect }) => {
-    const service = await openStandalone(t, {
-      DATABASE_URL: `${url}?connection_limit=1`,
-      METRICS: "on",
-    });
+  async ({ t, url, open, sql, connect }) => {
+    // Its reads wait for the lock as long as a busy machine needs: a pooler is told no lock_timeout.
+    const patience = { connectTimeout: 60_000, queryTimeout: 60_000 };
+    const parameters = "connection_limit=1&pgbouncer=true";
+    const storage = await open(`${url}?${parameters}`, patience);
+    const settings = { DATABASE_URL: url, METRICS: "on" };
+    const service = await openStandalone(t, settings, storage);
     const end = (which: string) =>
       `select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and ${which}`;
