@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test, { type TestContext } from "node:test";
+import { readText } from "./repository.ts";
 import { passes, reportSkips, TEST } from "./run_step.ts";
 import {
   findRuntime,
@@ -134,4 +135,9 @@ it("a reason for a skip that is not expected is a failure, and all are told", (t
   const text = lines.join("\n");
   assert.match(text, /^Skipped: no browser here$/m);
   assert.match(text, /^NOT EXPECTED TO BE SKIPPED: curl is missing$/m);
+});
+
+test("CONTRIBUTING.md gives Bun as much time for a test as the task does", () => {
+  const command = `\n${TEST.bun.join(" ")} tests/\n`;
+  assert.ok(readText("CONTRIBUTING.md").includes(command), command);
 });
