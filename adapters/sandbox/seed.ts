@@ -36,6 +36,9 @@ const NAMES: readonly string[] = [
   "🐾".repeat(255), // 510 UTF-16 code units
 ];
 
+/** The members of a {@linkcode SeedPet}. */
+const MEMBERS: readonly string[] = ["id", "name", "categoryId", "status"];
+
 /** 2⁵³, beyond which a double is not exact. */
 const EXACT = 2n ** 53n;
 const CATEGORIES = [1n, 0n, -1n, EXACT + 1n, -EXACT - 1n, INT64_MAX, INT64_MIN];
@@ -66,17 +69,27 @@ export function makeSeed(seed: unknown, maxPets: number): Pet[] {
     };
     const pet = parseNewPet(given);
     const { id = last + 1n } = Object(given);
-    const isRefused = pet instanceof Refusal;
-    if (!isRefused && isInt64(id) && id > last) {
-      last = id;
-      return { ...pet, id: petId(id) };
+    const wrong = (reason: string) =>
+      new TypeError(`Cannot seed pets: pet ${i + 1}: ${reason}`);
+    if (pet instanceof Refusal) {
+      const reason = pet.message.replace("Cannot create pet: ", "");
+      throw wrong(reason.replace("the body", "it"));
     }
-    const reason = isRefused
-      ? pet.message.replace("Cannot create pet: ", "").replace("the body", "it")
-      : `id must be an integer greater than ${last}, at most ${INT64_MAX}${
-        inForm(id)
-      }`;
-    throw new TypeError(`Cannot seed pets: pet ${i + 1}: ${reason}`);
+    // A create ignores a member that is unknown, but a test would not notice a misspelt one.
+    const unknown = Object.keys(Object(given))
+      .find((name) => !MEMBERS.includes(name));
+    if (unknown !== undefined) {
+      throw wrong(`${unknown} is unknown; use ${MEMBERS.join(", ")}`);
+    }
+    if (!isInt64(id) || id <= last) {
+      throw wrong(
+        `id must be an integer greater than ${last}, at most ${INT64_MAX}${
+          inForm(id)
+        }`,
+      );
+    }
+    last = id;
+    return { ...pet, id: petId(id) };
   });
 }
 

@@ -37,6 +37,15 @@ test("a pet that is no object is named", () => {
   }
 });
 
+test("a member that no pet has is refused, because a test would not notice it", () => {
+  const pet = { name: "Rex", categoryId: 1n, statsu: "sold" };
+  assert.throws(() => makeSeed([pet], 9), {
+    name: "TypeError",
+    message:
+      "Cannot seed pets: pet 1: statsu is unknown; use id, name, categoryId, status",
+  });
+});
+
 test("the pets of a seed have ascending ids, by default the next", () => {
   const pet = { name: "Rex", categoryId: 1n };
   const seeds = [pet, { ...pet, id: 7n }, pet, { ...pet, id: INT64_MAX }];
