@@ -195,8 +195,12 @@ function toAjv(schema: Schema): Record<string, unknown> {
 // ---- Responses ----
 
 /** Fields that the document does not mention. */
-const ALWAYS =
-  "content-type content-length cache-control x-content-type-options".split(" ");
+const ALWAYS = [
+  "content-type",
+  "content-length",
+  "cache-control",
+  "x-content-type-options",
+];
 const DEPRECATION = ["deprecation", "sunset", "link"];
 
 /**
