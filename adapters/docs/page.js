@@ -55,7 +55,7 @@ async function start() {
   }
 }
 
-/** Sets attributes and texts, and fixes heading levels, again whenever Swagger UI draws something. */
+/** Sets attributes and texts, and fixes heading levels, again whenever Swagger UI draws. */
 function correctMarkup(reference) {
   new MutationObserver(() => {
     for (const [selector, attribute] of ATTRIBUTES) {
