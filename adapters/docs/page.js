@@ -234,11 +234,11 @@ function sayForget(Original, { React: { createElement: h } }) {
     h(Original, props, children === "Logout" ? "Forget" : children);
 }
 
-/** A disabled button loses the focus. */
+/** Execute waits for its operation, and keeps the focus: a disabled button loses it. */
 function ignoreClicks(Original, { React: { createElement: h } }) {
   return ({ disabled, ...props }) => {
     if (disabled) props.specActions = { ...props.specActions, execute() {} };
-    return h(Original, props);
+    return props.operation.size > 0 && h(Original, props);
   };
 }
 

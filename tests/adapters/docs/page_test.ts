@@ -462,6 +462,19 @@ it("Execute keeps the focus, and sends nothing while a request is in progress", 
   assert.deepEqual([await focused(), sent], ["Execute", 1]);
 });
 
+it("Execute sends a request from the moment it shows", async ({ page }) => {
+  await enterKey(page, "secret");
+  await page.evaluate(`new Promise((resolve) => {
+    const press = () => {
+      const button = document.querySelector("${LIST} .execute");
+      button ? resolve(button.click()) : requestAnimationFrame(press);
+    };
+    document.querySelector("${LIST} .opblock-summary-control").click();
+    press();
+  })`);
+  await page.locator(`${LIST} .answer`).waitFor();
+});
+
 it("all operations open take six screens at most", async ({ page }) => {
   const all = [LIST, CREATE, GET, "#operations-service-getOpenApi"];
   for (const operation of all) {
