@@ -7,7 +7,7 @@ import { parseTarget } from "../../core/http/target.ts";
 /** The paths that are answered to the end; `/readyz` is refused, as it should be. */
 const TO_THE_END = ["/livez", "/metrics"];
 
-/** Counts the requests in flight, and ends a service in order. */
+/** Makes the layer that counts, and the two steps of an end. */
 export function createDrain() {
   let inFlight = 0;
   let isLeaving = false;

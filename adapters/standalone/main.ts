@@ -80,8 +80,8 @@ function keepCompiledCode(): void {
 }
 
 /**
- * Hides Node 22's warning about its SQLite (seen in 22.23, not in 24), which the tests cover. Can
- * go when Node 22 is dropped.
+ * Hides Node 22's warning that its SQLite is experimental (seen in 22.23, not in 24): the tests run
+ * on it. Can go when Node 22 is dropped.
  */
 function hideWarning(): void {
   const listeners = process.listeners("warning");

@@ -29,8 +29,8 @@ export async function openStorage(
       const { openPostgres } = await import("../storage/postgres/open.ts");
       const { address } = database;
       const tell = (message: string) => writeLine(standardError, { message });
-      const all = { ...options, onMove: tell, onWarning: tell };
-      return await waitingFor(address, () => openPostgres(address, all));
+      const settings = { ...options, onMove: tell, onWarning: tell };
+      return await waitingFor(address, () => openPostgres(address, settings));
     }
   }
 }
@@ -58,9 +58,9 @@ export function describeDatabase(database: LastingDatabase): string {
 }
 
 /**
- * Opens PostgreSQL. If that takes long, says on standard error what it is waiting for: in all at
- * least 10 s if no host answers (`openTimeout`, or `connectTimeout` of a copy), and up to a few
- * connection timeouts more if there are several hosts.
+ * Opens PostgreSQL. After a second, says on standard error what it waits for. If no host answers,
+ * that takes 10 s (`openTimeout`, or `connectTimeout` of a copy), and up to a few connection
+ * timeouts more if there are several hosts.
  */
 async function waitingFor<T>(
   { hosts }: PostgresAddress,

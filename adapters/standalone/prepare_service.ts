@@ -24,20 +24,20 @@ const REPEAT_TIME = 500;
 /** How serving ends, which differs between `start.ts` and `serve.ts`. */
 export interface Ending {
   /** Ends serving. Resolves once all responses are sent; `drained` does once all are made. */
-  stopListening(drained: Promise<void>): Promise<void>;
+  endServing(drained: Promise<void>): Promise<void>;
   /** Called after the storage is closed and all output is written, as the last step. */
   awaitOthers?(): Promise<void>;
 }
 
 /**
  * Prepares a service, whose requests wait until it is open. From now on the first SIGTERM, SIGINT
- * or SIGHUP ends the process in order and with 0, and one after `REPEAT_TIME` at once with 1.
+ * or SIGHUP ends the process in order and with 0, and another after `REPEAT_TIME` at once with 1.
  *
  * @throws {Error} if nobody could ever get a key.
  */
 export function prepareService(
   config: Config,
-  { stopListening, awaitOthers }: Ending,
+  { endServing, awaitOthers }: Ending,
 ) {
   const isTerminal = process.stderr.isTTY === true;
   const { database, fixedKeys, shutdownDelay, shutdownTimeout } = config;
@@ -49,7 +49,7 @@ export function prepareService(
   /** Resolves once the service is open; never settles if that fails. */
   const opening = Promise.withResolvers<OpenService>();
   /** Unset until the service is open; a signal may come earlier. */
-  let service: OpenService | undefined;
+  let opened: OpenService | undefined;
   let isStopping = false;
   /** Not `isStopping`: another worker may have left before this one receives its first signal. */
   let firstSignal: number | undefined;
@@ -78,8 +78,8 @@ export function prepareService(
     // Load balancers need time to notice; people at a terminal do not. Without a delay there must
     // be no pause at all: `deno serve` cuts bodies short when the signal comes, and such requests
     // are answered with 503 only if the service already drains.
-    if (signal !== "SIGINT" && service !== undefined && shutdownDelay > 0) {
-      service.leave();
+    if (signal !== "SIGINT" && opened !== undefined && shutdownDelay > 0) {
+      opened.leave();
       await delay(shutdownDelay);
     }
     try {
@@ -90,26 +90,26 @@ export function prepareService(
         );
       }
     } finally {
-      await service?.close();
+      await opened?.close();
       await flushOutput(); // before the others may end the process
       await awaitOthers?.();
     }
     process.exit(0);
   }
 
-  /** Stops listening, and waits for the requests in flight. */
+  /** Ends serving, and waits for the requests in flight. */
   async function finish(): Promise<void> {
     // A storage that is still opening must be closed too, or SQLite's log stays. PostgreSQL may
     // take longer than this waits.
     await Promise.race([opening.promise, delay(OPENING_TIME)]);
-    if (service !== undefined) await stopListening(service.drain());
+    if (opened !== undefined) await endServing(opened.drain());
   }
 
   /** Makes a part of the service, whose requests wait until it is open. */
   function onceOpen(part: "answer" | "admin"): Service {
     return (...call) =>
-      service?.[part](...call) ??
-        opening.promise.then((opened) => opened[part](...call));
+      opened?.[part](...call) ??
+        opening.promise.then((service) => service[part](...call));
   }
 
   return {
@@ -124,19 +124,19 @@ export function prepareService(
      */
     async open(): Promise<boolean> {
       try {
-        service = await openService(config);
-        opening.resolve(service);
-        await service.pageProblem; // before the permission to read its files is given back
+        opened = await openService(config);
+        opening.resolve(opened);
+        await opened.pageProblem; // before the permission to read its files is given back
         return true;
       } catch (cause) {
         if (isStopping) return false;
         throw cause;
       }
     },
-    /** Tells people where it listens, once it is open. Call it at most once. */
+    /** Tells people where it listens, once it is open, as `greet` does. */
     async greet(address: Parameters<typeof greet>[0]): Promise<void> {
-      const opened = await opening.promise;
-      if (!isStopping) await greet(address, { ...opened, isTerminal });
+      const service = await opening.promise;
+      if (!isStopping) await greet(address, { ...service, isTerminal });
     },
   };
 }

@@ -23,17 +23,17 @@ async function prepareWorker(): Promise<Deno.ServeDefaultExport> {
   }
   const config = readConfig(process.env);
   if (config.shutdownDelay > 0) {
-    throw refusal("SHUTDOWN_DELAY", "deno serve stops listening at once");
+    throw unsupported("SHUTDOWN_DELAY", "deno serve stops listening at once");
   }
   if (config.admin !== undefined) {
-    throw refusal("ADMIN_PORT", "deno serve listens on one port");
+    throw unsupported("ADMIN_PORT", "deno serve listens on one port");
   }
   const workers = joinWorkers();
   /** Responses that have not been sent: they would be lost if the process ended. */
   const sending = new Set<Promise<unknown>>();
 
   const service = prepareService(config, {
-    async stopListening(drained) {
+    async endServing(drained) {
       await drained;
       await Promise.allSettled(sending);
       // Deno 2.9's `completed` settles just before a whole body is sent (`fastSyncResponseOrStream`
@@ -43,7 +43,7 @@ async function prepareWorker(): Promise<Deno.ServeDefaultExport> {
     },
     awaitOthers: workers.leave,
   });
-  workers.othersLeave.then(() => service.stop());
+  workers.anotherLeaves.then(() => service.stop());
   // Without `giveBackPermissions`: workers share their permissions, and others may still be
   // opening.
   service.open().catch(reportAndExit);
@@ -57,7 +57,7 @@ async function prepareWorker(): Promise<Deno.ServeDefaultExport> {
       return respond(service.answer, request, info);
     },
 
-    // In one worker only.
+    // Called in one worker only.
     onListen(address) {
       if (address.transport !== "tcp") {
         reportAndExit(
@@ -69,7 +69,7 @@ async function prepareWorker(): Promise<Deno.ServeDefaultExport> {
   };
 }
 
-function refusal(setting: string, reason: string): Error {
+function unsupported(setting: string, reason: string): Error {
   return new Error(
     `Cannot read ${setting}: ${reason}. Unset it, or use main.ts start`,
   );

@@ -1,4 +1,4 @@
-/** The standalone service: a list of layers around the core's, from a configuration. */
+/** The standalone service: the core's, wrapped in layers, from a configuration. */
 
 import { readHandlerOptions } from "../../core/handler.ts";
 import { corsLayer } from "../../core/http/cors.ts";
@@ -49,15 +49,15 @@ export async function openService(config: Config, open = openStorage) {
     limitAddressLayer(createRateLimiter("address", rateLimit), proxies);
   const page = openPage(`${basePath}/openapi.json`);
   const probes = createProbes(storage);
-  const both = metrics === undefined ? probes : [...probes, metrics.endpoint];
-  const onMainPort = config.admin === undefined ? both : probes;
-  const findAdmin = createRouter(both);
+  const forAdmin = metrics ? [...probes, metrics.endpoint] : probes;
+  const onMainPort = config.admin === undefined ? forAdmin : probes;
+  const findAdmin = createRouter(forAdmin);
 
   /** Wraps a service in layers, outermost first: each sees the answers of those after it. */
   function layered(service: Service, addCors?: Layer): Service {
     return [
       metrics?.layer, // counts every answer, and times all that follows
-      logging, // logs every answer as it is sent, even the 503 and the 429 of later layers
+      logging, // logs every answer, even the 503 and the 429 of later layers
       addCors, // pages may read that 503 and 429 too
       drainLayer, // refuses with 503 when the server stops; waits for all that follows
       limitAddress, // turns a 401 of the service into a 429

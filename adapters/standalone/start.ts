@@ -1,4 +1,4 @@
-/** The command `start`: serves the service of `service.ts`, on each runtime. */
+/** The command `start`: listens, on each runtime, and runs the service of `prepare_service.ts`. */
 
 import process from "node:process";
 import { toHandler } from "../../core/http/fetch_handler.ts";
@@ -40,7 +40,7 @@ export async function runStart(args: readonly string[]): Promise<void> {
   };
   const service = prepareService(config, {
     // Never called before the service is open, so `listener` and `admin` are set.
-    async stopListening(drained) {
+    async endServing(drained) {
       // While Deno's server closes, it refuses requests itself, without the service's fields and
       // without a log line.
       if ("Deno" in globalThis) await drained;

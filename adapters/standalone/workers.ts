@@ -16,7 +16,7 @@ interface Message {
 export function joinWorkers() {
   const worker = crypto.randomUUID();
   const channel = new BroadcastChannel("petstore workers");
-  const othersLeave = Promise.withResolvers<void>();
+  const anotherLeaves = Promise.withResolvers<void>();
   const allLeave = Promise.withResolvers<void>();
   /** The other known workers, by name, and whether they are leaving. */
   const others = new Map<string, boolean>();
@@ -34,14 +34,14 @@ export function joinWorkers() {
   channel.onmessage = ({ data }: MessageEvent<Message>) => {
     if (!others.has(data.worker)) tell(); // a new worker does not know this one yet
     others.set(data.worker, data.isLeaving);
-    if (data.isLeaving) othersLeave.resolve();
+    if (data.isLeaving) anotherLeaves.resolve();
     check();
   };
   tell();
 
   return {
-    /** Resolves when another worker begins to leave: this one may have missed the signal. */
-    othersLeave: othersLeave.promise,
+    /** Resolves once another worker can leave: this one may have missed the signal. */
+    anotherLeaves: anotherLeaves.promise,
     /** Tells the others that this worker can leave; resolves once all can. */
     leave(): Promise<void> {
       isLeaving = true;

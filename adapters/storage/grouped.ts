@@ -3,9 +3,9 @@
  * group: they share one write to disk, or one round trip. Nothing joins a group once it is sent, so
  * a read sees all that was acknowledged before it arrived.
  *
- * The queue is sent at the end of the turn in which its first item arrived or an earlier group
- * ended: not in a microtask, because each request arrives in a task of its own. It is sent at once
- * if only one client seems to ask, or if `maxGroup` items wait: on Node a turn may take seconds.
+ * The queue is sent at the end of the turn in which its first item arrived or a group ended: each
+ * request arrives in a task of its own. It is sent at once if only one client seems to ask, or if
+ * `maxGroup` items of any size wait: a turn on Node may take seconds. `sendGroups` limits both.
  */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -25,7 +25,7 @@ export interface GroupedOptions<Item, Result> {
   readonly maxGroup: number;
   /** How long an item may wait to be sent, in ms, before it is refused. Default: 2000. */
   readonly maxWait?: number;
-  /** The maximum number of groups under way, at most two younger than 100 ms. Default: 1. */
+  /** The maximum number of groups under way, at most two of them recent. Default: 1. */
   readonly maxUnderWay?: number;
 }
 
@@ -33,7 +33,7 @@ export interface GroupedOptions<Item, Result> {
 const MAX_QUEUE = 10_000;
 /** The interval of the clock, in ms. */
 const TICK = 20;
-/** How long a group under way is prompt, in ms. After that it may hang. */
+/** How long a group under way is recent, in ms. After that it may hang. */
 const PATIENCE = 100;
 /**
  * After this many items in a row that met no other, the next are sent at once, but each 31st waits
@@ -65,7 +65,7 @@ export function grouped<Item, Result>(options: GroupedOptions<Item, Result>) {
   let closing: PromiseWithResolvers<void> | undefined;
 
   const isSentAtOnce = () => alone > AT_ONCE_AFTER && alone % AT_ONCE_AFTER > 0;
-  const refusal = (reason: string) =>
+  const busy = (reason: string) =>
     storageError("unavailable", action, `overloaded (${reason})`);
 
   /** Removes items from the queue, up to the first that is not wanted. */
@@ -96,26 +96,26 @@ export function grouped<Item, Result>(options: GroupedOptions<Item, Result>) {
     } catch (error) {
       for (const { reject } of group) reject(error);
     }
-    // What still arrives in this turn is sent with what waits; or meets this group, even if that
-    // took no turn, as in SQLite. A group that was sent at once does not wait for it.
+    // Under way until this turn ends, so that what still arrives in it meets this group, even if
+    // that took no turn, as in SQLite. A group that was sent at once does not wait for others.
     if (queue.length > 0 || alone > 0 && !isSentAtOnce()) await nextTurn();
     sentAt.splice(sentAt.indexOf(began), 1);
     sendGroups();
   }
 
-  /** Sends the queue, unless `maxUnderWay` groups, or two that are prompt, are under way. */
+  /** Sends the queue, unless `maxUnderWay` groups, or two recent ones, are under way. */
   function sendGroups(): void {
-    const prompt = () => sentAt.filter((began) => clock - began < PATIENCE);
+    const recent = () => sentAt.filter((began) => clock - began < PATIENCE);
     while (
-      queue.length > 0 && sentAt.length < maxUnderWay && prompt().length < 2
-    ) sendGroup();
+      queue.length > 0 && sentAt.length < maxUnderWay && recent().length < 2
+    ) sendGroup(); // which takes its items off the queue before it waits
     if (sentAt.length === 0) closing?.resolve();
   }
 
   function tick(): void {
     clock += TICK;
     const late = dequeue(({ arrived }) => clock - arrived > maxWait);
-    for (const { reject } of late) reject(refusal(`waited ${maxWait} ms`));
+    for (const { reject } of late) reject(busy(`waited ${maxWait} ms`));
     if (sentAt.length > 0) return sendGroups(); // a group may hang now
     clearInterval(ticking);
     ticking = undefined;
@@ -129,7 +129,7 @@ export function grouped<Item, Result>(options: GroupedOptions<Item, Result>) {
       const key = keyOf(item);
       const same = byKey.get(key);
       if (same !== undefined) return same;
-      if (queue.length >= MAX_QUEUE) throw refusal(`${MAX_QUEUE} are waiting`);
+      if (queue.length >= MAX_QUEUE) throw busy(`${MAX_QUEUE} are waiting`);
       const size = Math.min(sizeOf(item), maxGroup);
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
       queue.push({ item, key, size, arrived: clock, promise, resolve, reject });

@@ -65,7 +65,7 @@ export function createListener(
     );
   }
 
-  async function respond(exchange: Exchange): Promise<void> {
+  async function reply(exchange: Exchange): Promise<void> {
     try {
       await send(await ask(exchange), exchange);
     } catch (error) {
@@ -82,7 +82,7 @@ export function createListener(
   }
 
   return (req, res) =>
-    queueResponse({ req, res, awaitsContinue, server }, respond);
+    queueResponse({ req, res, awaitsContinue, server }, reply);
 }
 
 /**

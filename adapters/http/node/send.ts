@@ -1,12 +1,12 @@
 /**
- * Writes an answer on Node. `writeHead` decides whether the connection is closed after it, and
- * tells Node by `shouldKeepAlive`. `endResponse` deals with a request body that still arrives.
+ * Writes an answer on Node. `writeHead` decides whether the server closes the connection after it,
+ * and tells Node by `shouldKeepAlive`. `endResponse` deals with a request body that still arrives.
  */
 
 import { Buffer } from "node:buffer";
 import { type Answer, CONNECTION_FIELDS } from "../../../core/http/message.ts";
 import { type Exchange, findField } from "./exchange.ts";
-import { endLater, isTooMuch, limitRest } from "./unread_body.ts";
+import { endLater, isRestTooLong, limitRest } from "./unread_body.ts";
 
 /** The fields that are not copied from an answer: the server sets them, or leaves them out. */
 const FIELDS_OF_SERVER = new Set([...CONNECTION_FIELDS, "transfer-encoding"]);
@@ -19,8 +19,8 @@ type Written = Promise<void> | undefined;
 
 /**
  * Writes an answer: at once if its body is complete, otherwise chunk by chunk, as fast as the
- * client reads. Rejects if the stream fails; may also throw. Cancels a stream if the client goes
- * away, and for HEAD.
+ * client reads. Throws or rejects if that fails. Cancels a stream if the client goes away, and for
+ * HEAD.
  */
 export function send(answer: Answer, exchange: Exchange): Written {
   const { status, body } = answer;
@@ -29,7 +29,7 @@ export function send(answer: Answer, exchange: Exchange): Written {
   }
   const isHead = exchange.req.method === "HEAD";
   const isBodiless = status === 204 || status === 304;
-  // For HEAD, an answer without a body states the length itself.
+  // For HEAD, an answer without a body keeps its own Content-Length.
   const isLengthKnown = !isBodiless && (!isHead || body !== null);
   const length = isLengthKnown ? Buffer.byteLength(body ?? "") : undefined;
   writeHead(answer, exchange, length);
@@ -132,7 +132,7 @@ function mustClose({ req, server }: Exchange, status: number): boolean {
     req.httpVersion === "1.0" &&
       findField(req.rawHeaders, "transfer-encoding") !== null ||
     // More of the body may come than is worth reading.
-    !req.complete && isTooMuch(req);
+    !req.complete && isRestTooLong(req);
 }
 
 /**

@@ -22,10 +22,12 @@ const MAX_DISCARD_TIME = 10_000;
  */
 export const LINGER = 1000;
 
-/** Tells whether the rest of an incomplete body may be too long to drain. */
-export function isTooMuch(req: IncomingMessage): boolean {
-  // A client that still waits for 100 Continue may or may not send its body. Node closes that
-  // connection itself (`_expect_continue` in its lib/_http_server.js).
+/**
+ * Tells whether the rest of an incomplete body may be too long to drain. A client that still waits
+ * for 100 Continue, and may send its body or not, needs no case: Node closes that connection itself
+ * (`_expect_continue` in its lib/_http_server.js).
+ */
+export function isRestTooLong(req: IncomingMessage): boolean {
   if (!announcesBody(req)) return false;
   const length = findField(req.rawHeaders, "content-length");
   return length === null || Number(length) > MAX_DISCARD;

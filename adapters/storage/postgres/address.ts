@@ -40,7 +40,7 @@ const PARAMETERS: Readonly<Record<string, readonly string[] | undefined>> = {
 /**
  * Parses `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?PARAMETERS`.
  *
- * @param environment supplies the default `PGSSLMODE`.
+ * @param environment supplies the default `PGSSLMODE`; other `PGSSL…` variables only warn.
  * @throws {TypeError} if it is malformed, or has a parameter that is unknown or wrong. The message
  * does not show the password.
  */
@@ -98,7 +98,7 @@ export function parsePostgresUrl(
       /** The maximum number of connections. */
       max: readInteger("connection_limit", limit, 1000),
     },
-    /** If true, read-only servers are skipped: with several hosts, all but one are read-only. */
+    /** If true, read-only servers are skipped. Default: true if there are several hosts. */
     writable: session !== "any",
     /** If true, a pooler may give each transaction a different connection. */
     pgbouncer: parameters.pgbouncer === "true",
@@ -167,9 +167,10 @@ function readTls(
       .find((name) => parameters[name] !== undefined);
     if (useless === undefined) return false;
     throw wrong(
-      `${useless} needs a sslmode that encrypts: add sslmode=verify-full`,
+      `${useless} needs an sslmode that encrypts: add sslmode=verify-full`,
     );
   }
+  // As in libpq, `system` means the authorities of the runtime.
   const ca = readText("sslrootcert", sslrootcert?.replace(/^system$/, ""));
   // As in libpq, `require` with a root certificate means `verify-ca`.
   const isUnchecked = mode === "require" && sslrootcert === undefined;

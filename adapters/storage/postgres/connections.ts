@@ -35,11 +35,11 @@ export type PostgresConnections = ReturnType<typeof postgresConnections>;
 // Explicit, whatever the default: each statement must see what was committed before the lock.
 const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED";
 // Sets the timeout here, because PgBouncer refuses settings sent with a new connection.
-const turnOf = (lock: bigint) =>
+const takeTurn = (lock: bigint) =>
   `SELECT set_config('idle_in_transaction_session_timeout', ?, true),
       ${turnSql(lock, "?")}`;
 
-/** Connects at the first statement. */
+/** Makes a pool and what sends through it. Connects at the first statement. */
 export function postgresConnections(
   address: PostgresAddress,
   options: PoolOptions,
@@ -152,7 +152,7 @@ export function postgresConnections(
     transaction: <T>(action: string, lock: bigint, work: Work<T>) =>
       run(action, async (send) => {
         await send(BEGIN);
-        await send(turnOf(lock), [`${queryTimeout}ms`, `${lockTimeout}ms`]);
+        await send(takeTurn(lock), [`${queryTimeout}ms`, `${lockTimeout}ms`]);
         // If this fails, the connection is closed, and the server rolls back.
         const result = await work(send);
         await send("COMMIT", [], { commits: true });

@@ -11,10 +11,10 @@ import { prepared, type Value } from "./statement.ts";
 import { PETS_LOCK, turnSql } from "./turn.ts";
 
 const ACTION = "create pet";
-/** Between the statement that found it used and the one that reads its pet. */
+/** Why there is no pet for a key that is forgotten between `CREATE_ONCE` and `REPLAYS`. */
 const JUST_EXPIRED = "its idempotency key expired just now";
 
-// The parameters of the statements for several pets; only CREATE_ONCE has the last two.
+// The parameters. The first three are values if there is one pet; the last two are CREATE_ONCE's.
 const NEW = "$1::text[], $2::bigint[], $3::smallint[]";
 const TURN = turnSql(PETS_LOCK, "$4");
 const KEYS = "$5::text[]";
@@ -167,7 +167,7 @@ function withId({ name, categoryId, status }: CheckedPet, id: unknown): Pet {
   return { id: petId(id as bigint), name, categoryId, status };
 }
 
-/** @throws {StorageError} if a trigger ignored some pets: the result does not say which. */
+/** @throws {StorageError} if a trigger ignored some pets: CREATE_ALL does not say which. */
 function assertKept(kept: number, count: number): void {
   if (kept === count) return;
   const reason = `the database kept ${kept} of ${count} pets`;

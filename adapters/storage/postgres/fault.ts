@@ -15,7 +15,7 @@ const IS_POOLER = /^unsupported startup parameter/;
  * lost connection (pgbouncer/pgbouncer#1094; its document Configuration, `query_wait_timeout`). Can
  * go if PgBouncer gives them another code.
  */
-const NOT_SENT =
+const POOLER_FAULT =
   /^(?:server login has been failing|query_wait_timeout|pgbouncer cannot connect)/;
 
 /**
@@ -42,8 +42,8 @@ const NOT_QUERYABLE = /^Client .* is not queryable$/;
 const OF_THE_SERVER = /^(?:$|08|25|26|28|40|42P05|53|55|57|58)/;
 
 /**
- * SQLSTATEs after which the statement may have been run: its connection ended (08 except 08001,
- * 25P03, 25P04, and 57P01 to 57P04; for 57P05 see `isUnsent`), the server does not know (40003), or
+ * SQLSTATEs after which the statement may have been run: its connection ended (08 without 08001;
+ * 25P03; 25P04; 57P01 to 57P04, and for 57P05 see `isUnsent`), the server does not know (40003), or
  * it failed in the middle (58, XX).
  */
 const UNCERTAIN = /^(?:$|08(?!001)|25P0[34]|40003|57P0[^5]|58|XX)/;
@@ -60,7 +60,7 @@ export interface Notice {
 /**
  * Tells whether a connection, and every older one, is now useless. Either it was lost, or its
  * prepared statements return columns from before an `ALTER TABLE`, which PostgreSQL 15 refuses in
- * this function of its src/backend/utils/cache/plancache.c. Tested by
+ * `RevalidateCachedQuery` (its src/backend/utils/cache/plancache.c). Tested by
  * tests/adapters/storage/postgres/tables_test.ts.
  */
 export function isConnectionUseless(error: unknown): boolean {
@@ -102,8 +102,8 @@ export function areAllTaken(error: unknown): boolean {
 
 /** Tells whether a warning means that a commit is on one machine only. */
 export function isNotReplicated({ code, routine }: Notice): boolean {
-  // A trigger may use these codes too, but the server says which of its functions sent a warning:
-  // this one of its src/backend/replication/syncrep.c. A proxy may omit the function. Tested by
+  // A trigger may use these codes too, but the server says which function sent a warning:
+  // `SyncRepWaitForLSN` (its src/backend/replication/syncrep.c). A proxy may omit that. Tested by
   // tests/adapters/storage/postgres/tables_test.ts.
   return (code === "01000" || code === "57P01") &&
     (routine === undefined || routine === "SyncRepWaitForLSN");
@@ -180,7 +180,7 @@ function sqlState(error: unknown): string {
   }
   if (code !== "08P01") return code;
   if (IS_POOLER.test(message)) return "26000";
-  return NOT_SENT.test(message) ? "08001" : code;
+  return POOLER_FAULT.test(message) ? "08001" : code;
 }
 
 function messageOf(error: unknown): string {

@@ -5,8 +5,6 @@
  *
  * A timeline is a number that grows with each promotion of a standby. An old primary that does not
  * know of a promotion still accepts writes, which will be lost; only its timeline reveals that.
- *
- * @module
  */
 
 import {

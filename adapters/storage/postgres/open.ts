@@ -2,8 +2,8 @@
  * Opens the storage in PostgreSQL at a parsed address. Its parts:
  *
  * - creates.ts and reads.ts have the statements for pets; turn.ts lets servers write in turn;
- * - connections.ts sends statements and transactions, and repeats what may be repeated;
- * - pool.ts lends connections of client.ts, and host_in_use.ts says to which server;
+ * - connections.ts sends statements (statement.ts) and transactions, and repeats what may be;
+ * - pool.ts lends connections of client.ts, and host_in_use.ts says to which server of address.ts;
  * - fault.ts explains errors;
  * - schema.ts makes the tables, and transfer.ts copies them.
  */
@@ -98,9 +98,9 @@ export async function openPostgres(
   });
   const { read, transaction } = connections;
   try {
-    await openSchema(connections, openTimeout);
-    const all = await cautions(connections, address);
-    for (const message of [...address.cautions, ...all]) onWarning(message);
+    await openSchema(connections, openTimeout, "write");
+    const found = await cautions(connections, address);
+    for (const message of [...address.cautions, ...found]) onWarning(message);
   } catch (error) {
     await connections.close();
     throw error;

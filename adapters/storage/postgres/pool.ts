@@ -17,8 +17,6 @@
  * - *Moving* to another host: `host_in_use.ts` decides when, and to which; this file replaces the
  *   connections. All are mistrusted and cut at once. Reads under way are sent again, to the new
  *   host, and no create keeps waiting for a server that cannot commit it.
- *
- * @module
  */
 
 import process from "node:process";
@@ -74,18 +72,18 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
   /** Set by `close()`. */
   let closed: Promise<void> | undefined;
 
-  const server = hostInUse(address, ask, move);
+  const inUse = hostInUse(address, ask, move);
   class ToHostInUse extends Connection {
     constructor() {
       // None is made before a host is in use: see `connect`.
-      super(settings, server.current as PostgresHost);
+      super(settings, inUse.current as PostgresHost);
     }
   }
   const pool = new pg.Pool({
     ...settings,
     // `Connection` has only a part of the driver's type.
     Client: ToHostInUse as unknown as typeof pg.Client,
-    onConnect: (client: object) => server.check(client as Connection),
+    onConnect: (client: object) => inUse.check(client as Connection),
   });
   pool.on("connect", (client: object) => open.add(client as Connection));
   pool.on("remove", (client: object) => open.delete(client as Connection));
@@ -96,7 +94,7 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
 
   /** Lends a connection to the server in use or, if that is lost, to another one. */
   async function connect(): Promise<Connection> {
-    const tried = server.current;
+    const tried = inUse.current;
     const faults: unknown[] = [];
     try {
       if (tried !== undefined) return await lend();
@@ -105,10 +103,10 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
       faults.push(error);
     }
     // Another call that failed at the same server may already have moved.
-    if (server.current === tried) {
-      faults.push(...await server.replace());
+    if (inUse.current === tried) {
+      faults.push(...await inUse.replace());
     }
-    if (server.current !== tried) return await lend();
+    if (inUse.current !== tried) return await lend();
     throw new AggregateError(faults, writable ? "no host accepts writes" : "");
   }
 
@@ -151,7 +149,7 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     /** Lends a connection. Rejects with the fault of `action`; then nothing was sent. */
     async take(action: string): Promise<Connection> {
       if (closed !== undefined) throw closedError(action);
-      server.watch();
+      inUse.watch();
       try {
         return await connect();
       } catch (error) {
@@ -173,7 +171,7 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     }),
 
     /** Call it when a statement failed: the server may have been replaced. */
-    watch: server.watch,
+    watch: inUse.watch,
 
     /** Closes the connections; lent ones are closed once they are released. */
     close(): Promise<void> {

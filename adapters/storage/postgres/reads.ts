@@ -115,7 +115,7 @@ export function groupReads(
 }
 
 /**
- * Makes the function that finds the row of an API key. Look-ups share statements, because strangers
+ * Makes the queue that finds the row of an API key. Look-ups share statements, because strangers
  * can force them with made-up keys of valid form.
  */
 export function groupLookUps(

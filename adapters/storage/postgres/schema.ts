@@ -79,7 +79,7 @@ const VERSION = "SELECT max(version) FROM petstore_schema";
 export async function openSchema(
   connections: PostgresConnections,
   openTimeout: number,
-  access?: Access,
+  access: Access,
 ): Promise<void> {
   const deadline = performance.now() + openTimeout;
   for (;;) {
@@ -119,7 +119,7 @@ export async function cautions(
 
 async function createTables(
   connections: PostgresConnections,
-  access?: Access,
+  access: Access,
 ): Promise<void> {
   const read: Send = (statement) => connections.read(ACTION, statement);
   // First without the lock: a standby cannot take it, and a user who may not create tables need

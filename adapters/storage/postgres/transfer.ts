@@ -35,6 +35,7 @@ export async function postgresTransfer(
     await openSchema(connections, 0, access);
     const [row] = await connections.read("open the database", IDENTITY);
     const [identity, ofPets, ofApiKeys] = row as [string, string, string];
+    // Idempotency keys are written in the turn of pets; they have no ids.
     const objectsOf = ({ name }: Table) =>
       name === API_KEYS.name
         ? { lock: API_KEYS_LOCK, sequence: ofApiKeys }

@@ -4,8 +4,8 @@
 /** Held while tables or columns are added. */
 export const SCHEMA_LOCK = 0x50455453_00000001n;
 /**
- * Held while pets are added or copied, so that ids become visible in ascending order, and while the
- * next id is set.
+ * Held while pets and idempotency keys are added or copied, so that ids become visible in ascending
+ * order, and while the next id is set.
  */
 export const PETS_LOCK = 0x50455453_00000002n;
 /** Held while API keys are added, changed or copied. */

@@ -44,7 +44,10 @@ const IOERR_WRITE = 778;
 const IOERR_SHORT_READ = 522;
 
 const IS_FULL = "the disk is full";
-/** By primary code, and by extended codes whose meaning differs from that of their primary code. */
+/**
+ * By primary code, and by extended codes whose meaning differs from that of their primary code:
+ * these no longer count as it, so `isFatal` names those that are fatal.
+ */
 const REASONS: Readonly<Record<number, string>> = {
   3: "SQLite may not access the file",
   7: "memory ran out",

@@ -1,11 +1,11 @@
 /**
- * An open SQLite file, for callers that wait: while other processes lock it, and until its writes
- * have ended. It owns the connection to the database.
+ * An open SQLite file. Its methods wait while other processes lock it, and `close` waits for its
+ * writes. It owns the connection to the database.
  *
  * - It reads until it is closed, but writes only while its files are in place (`watched_files.ts`)
  *   and it is not damaged.
- * - *Damaged* (`#damage`): the disk failed, or the file is damaged. Nothing is written until a
- *   restart.
+ * - *Damaged* (`#damage`): a write met a failed disk or a damaged file, or could not be rolled
+ *   back. Nothing is written until a restart.
  * - *Closing* (`#closing`): it refuses everything, finishes the writes under way, and then closes
  *   the connection.
  */
@@ -95,9 +95,9 @@ export class SqliteFile {
       }
     };
     return this.read(action, () => {
-      // One statement needs no transaction: it would take up to a tenth of a request. Without one,
-      // SQLite would lock the file for each of several. One stays open if it locks others out
-      // (watched_files.ts), or could not be rolled back.
+      // A single read needs no transaction, which would take up to a tenth of a request; several
+      // would each lock the file without one. A transaction may be open already: the lock of
+      // watched_files.ts, or one that could not be rolled back.
       if (items.length === 1 || this.#db.isTransaction) {
         return items.map(readItem);
       }

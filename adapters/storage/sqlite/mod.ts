@@ -186,7 +186,7 @@ export async function sqliteStorage(
     list: (queries) => file.readEach("list pets", queries, readPage),
     reads: {
       maxGroup: 200, // larger groups make different pages slower
-      maxWait: Math.max(2000, lockTimeout),
+      maxWait: Math.max(2000, lockTimeout), // at least the default
     },
   });
 

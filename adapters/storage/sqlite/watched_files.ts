@@ -79,8 +79,8 @@ export class WatchedFiles {
   }
 
   /**
-   * Tells why what was just committed may be in a file that is gone; `undefined` if it is not.
-   * Cheaper than `check`, but does not notice a replaced file.
+   * Tells why what was just committed may be lost with a file that is gone; `undefined` if no file
+   * is. Cheaper than `check`, but does not notice a replaced file.
    */
   findLoss(): string | undefined {
     // Not with stat: after a stat of the log, the next COMMIT takes half as long again on Linux
@@ -139,10 +139,10 @@ export class WatchedFiles {
     if (mustSave) this.#isLogSaved = this.#saveLog("PASSIVE");
     if (this.#lockOthersOut("EXCLUSIVE")) return;
     const index = this.#index.state();
-    // All who have the file open share it.
+    // All who have the file open share this index.
     if (index === "in place") this.#lockOthersOut("NORMAL");
-    // Others write with a new one, and see no lock of this connection. If it is missing, nobody
-    // writes with a new one yet.
+    // Others write with the new index, and see no lock of this connection. While the index is
+    // missing, nobody writes with a new one yet.
     if (index === "replaced") this.#owner.close();
   }
 

@@ -129,8 +129,8 @@ const wrong: Readonly<Record<string, RegExp>> = {
   "?connection_limit=1001": /connection_limit/,
   "?secret": /: a parameter is unknown; use host, port, /,
   "?password=a&secret=b": /: a parameter is unknown; use host, port, /,
-  "?sslrootcert=/none": /: sslrootcert needs a sslmode that encrypts/,
-  "?sslcert=/none&sslmode=disable": /: sslcert needs a sslmode that encrypts/,
+  "?sslrootcert=/none": /: sslrootcert needs an sslmode that encrypts/,
+  "?sslcert=/none&sslmode=disable": /: sslcert needs an sslmode that encrypts/,
   "?sslmode=require&sslrootcert=/none":
     /: the file of sslrootcert cannot be read: ENOENT/,
   "?sslmode=require&sslcert=/none":
