@@ -16,6 +16,10 @@ export const DEFAULT_RETENTION = 86_400_000;
 export const NO_TABLES =
   "it lacks the tables of this program, which a server makes when it starts; nothing was changed";
 
+/** The reason to refuse tables without `last_used`, the newest column. */
+export const NO_COLUMNS =
+  "its table api_keys lacks columns of this program; nothing was changed: the changelog says how to add them";
+
 /** Counts of connections to a database. It is here so that only PostgreSQL needs types of `pg`. */
 export interface PoolCounts {
   readonly open: number;

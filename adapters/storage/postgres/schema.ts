@@ -7,13 +7,13 @@ import type { PostgresConnections, Send } from "./connections.ts";
 import { fault, isTransient } from "./fault.ts";
 import { SCHEMA_LOCK } from "./turn.ts";
 import type { Access } from "../transfer.ts";
-import { assertVersion, NO_TABLES } from "../pet_database.ts";
+import { assertVersion, NO_COLUMNS, NO_TABLES } from "../pet_database.ts";
 
 const ACTION = "open the database";
 
 /**
  * The version of the tables. Raise it when {@linkcode TABLES} changes, unless only columns are
- * added.
+ * added; then look for the newest where the version is checked.
  */
 const SCHEMA_VERSION = 1;
 
@@ -67,7 +67,10 @@ const CAUTIONS = `SELECT current_setting('lock_timeout') = '0',
     (SELECT pg_catalog.format('%s', seqrelid::regclass) FROM pg_sequence
       WHERE seqrelid = pg_get_serial_sequence('pets', 'id')::regclass::oid
         AND seqcache > 1)`;
-const VERSION = "SELECT max(version) FROM petstore_schema";
+// The catalogue, because this user need not be allowed to read keys.
+const VERSION = `SELECT max(version), EXISTS (SELECT FROM pg_attribute
+      WHERE attrelid = 'api_keys'::regclass::oid AND attname = 'last_used')
+    FROM petstore_schema`;
 
 /**
  * Creates the tables if they are missing; any number of servers may do so at once. Waits up to
@@ -147,8 +150,9 @@ async function hasTables(send: Send): Promise<boolean> {
     );
   }
   if (isOurs === true) {
-    const [[version] = []] = await send(VERSION);
+    const [[version, hasColumns] = []] = await send(VERSION);
     assertVersion(Number(version ?? 0), SCHEMA_VERSION);
+    if (hasColumns !== true) throw new Error(NO_COLUMNS);
     return true;
   }
   if (isTaken === true) {

@@ -10,7 +10,12 @@ import {
 } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { assertVersion, NO_TABLES, storageError } from "../pet_database.ts";
+import {
+  assertVersion,
+  NO_COLUMNS,
+  NO_TABLES,
+  storageError,
+} from "../pet_database.ts";
 import { SCHEMA_VERSION, TABLES } from "../sqlite_tables.ts";
 import type { Access } from "../transfer.ts";
 import { accessReason, faultReason, isBusy, isLockFault } from "./fault.ts";
@@ -200,12 +205,14 @@ function setUp(db: DatabaseSync, access: Access): void {
  */
 function hasTables(db: DatabaseSync): boolean {
   const row: unknown = db.prepare(
-    `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+    `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema),
+      (SELECT count(*) FROM pragma_table_info('api_keys') WHERE name = 'last_used')
       FROM pragma_application_id, pragma_user_version`,
   ).get();
-  const [id, version, tables] = row as readonly [bigint, bigint, bigint];
+  const [id, version, tables, columns] = row as readonly bigint[];
   if (id === APPLICATION_ID) {
     assertVersion(Number(version), SCHEMA_VERSION);
+    if (columns === 0n) throw new Error(NO_COLUMNS);
     return true;
   }
   if (id === 0n && version === 0n && tables === 0n) return false;
