@@ -589,6 +589,22 @@ for (const [title, changes] of Object.entries(CHANGES)) {
   }
 }
 
+/** A part of a storage that rejects as one that uses another copy of the package does. */
+function withForeignErrors<Part extends object>(part: Part): Part {
+  const calls = Object.entries(part).map(([name, value]) => [
+    name,
+    typeof value !== "function" ? value : async (...given: unknown[]) => {
+      try {
+        return await value(...given);
+      } catch (error) {
+        const { message, kind, retryAfter } = error as StorageError;
+        throw Object.assign(new Error(message), { kind, retryAfter });
+      }
+    },
+  ]);
+  return Object.fromEntries(calls);
+}
+
 test("a storage without a fault keeps every clause, one without find and markUsed too", async () => {
   const older: Fault = ({ apiKeys: { markUsed: _, ...apiKeys } }) => ({
     apiKeys: {
@@ -600,7 +616,11 @@ test("a storage without a fault keeps every clause, one without find and markUse
     const { find: _, ...apiKeys } = older(...sound).apiKeys ?? assert.fail();
     return { apiKeys };
   };
-  for (const fault of [undefined, older, without]) {
+  const foreign: Fault = ({ apiKeys, ...pets }) => ({
+    ...withForeignErrors(pets),
+    apiKeys: withForeignErrors(apiKeys),
+  });
+  for (const fault of [undefined, older, without, foreign]) {
     for (const [title, check] of clausesOf(fault)) {
       await assert.doesNotReject(check, title);
     }

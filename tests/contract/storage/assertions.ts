@@ -1,7 +1,7 @@
 /** Assertions of the contracts. Each message begins with what was checked. */
 
 import assert from "node:assert/strict";
-import { StorageError } from "../../../core/pets/pet_storage.ts";
+import { isStorageError } from "../../../core/pets/pet_storage.ts";
 
 /** Asserts that two values are deeply equal; `what` names the first. */
 export function assertSame(
@@ -50,6 +50,6 @@ export function assertClosed(
   return assertRejected(
     calls,
     'after close, expected a StorageError "unavailable"',
-    (error) => error instanceof StorageError && error.kind === "unavailable",
+    (error) => isStorageError(error) && error.kind === "unavailable",
   );
 }
