@@ -1,7 +1,5 @@
 /** Starts Swagger UI with the service's OpenAPI document. Runs in the browser. */
 
-import { exactExamples, layOut } from "./exact_json.js";
-
 const dark = matchMedia("(prefers-color-scheme: dark)");
 dark.addEventListener("change", followScheme);
 followScheme();
@@ -275,4 +273,26 @@ function showAnswer(_Original, { React, fn, specSelectors }) {
       code("http", fields.join("\n")),
     );
   };
+}
+
+/** Formats JSON, with exact integers; returns other text unchanged. */
+function layOut(text) {
+  try {
+    return JSON.stringify(JSON.parse(text, keepInteger), null, 2);
+  } catch {
+    return text; // not JSON, or an old browser
+  }
+}
+
+/** `JSON.parse` alone rounds integers beyond 2^53. */
+function keepInteger(_key, value, { source }) {
+  const isRounded = typeof value === "number" && !Number.isSafeInteger(value);
+  return isRounded ? JSON.rawJSON(source) : value;
+}
+
+/** Turns examples into text, which Swagger UI shows and sends unchanged. */
+function exactExamples(key, value, context) {
+  return key === "value"
+    ? JSON.stringify(value, null, 2)
+    : keepInteger(key, value, context);
 }

@@ -50,7 +50,6 @@ const FILES: readonly (readonly [string, string, string])[] = [
   ["swagger-ui.css", CSS, "swagger-ui-dist/swagger-ui.css"],
   ["swagger-ui.js", JAVASCRIPT, "swagger-ui-dist/swagger-ui-bundle.js"],
   ["page.css", CSS, "./page.css"],
-  ["exact_json.js", JAVASCRIPT, "./exact_json.js"],
   ["page.js", JAVASCRIPT, "./page.js"],
 ];
 

@@ -15,7 +15,6 @@ const FILES = [
   "/docs",
   "/docs/page.css",
   "/docs/page.js",
-  "/docs/exact_json.js",
   "/docs/swagger-ui.css",
   "/docs/swagger-ui.js",
 ];
