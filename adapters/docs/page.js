@@ -10,9 +10,7 @@ function followScheme() {
   document.documentElement.classList.toggle("dark-mode", dark.matches);
 }
 
-/**
- * Attributes, by selector, for what Swagger UI names wrongly or not at all; page.css shows them.
- */
+/** Attributes, by selector, for what Swagger UI names wrongly or not at all. */
 const ATTRIBUTES = Object.entries({
   ".body-param__text": ["aria-label", "Request body"],
   ".close-modal": ["aria-label", "Close"],
@@ -24,7 +22,7 @@ const ATTRIBUTES = Object.entries({
   ".responses-table": ["role", "table"], // not a region without a name
 });
 
-/** Texts, by selector, where Swagger UI's own say something else. */
+/** Texts, by selector, in place of Swagger UI's own. */
 const TEXTS = Object.entries({
   ".btn.authorize.unlocked span": "Authorize",
   ".btn.authorize.locked span": "Change key",
@@ -39,7 +37,7 @@ const ALWAYS = () => () => true;
 
 async function start() {
   const reference = document.querySelector("#reference");
-  const address = new URL(reference.dataset.openapi, location.href);
+  const address = new URL(reference.dataset.openapi, location);
   try {
     const response = await fetch(address);
     if (!response.ok) throw new Error(`the answer is ${response.status}`);
@@ -53,7 +51,7 @@ async function start() {
   }
 }
 
-/** Sets attributes and texts, and fixes heading levels, again whenever Swagger UI draws. */
+/** Sets attributes, texts and heading levels, again whenever Swagger UI draws. */
 function correctMarkup(reference) {
   new MutationObserver(() => {
     for (const [selector, attribute] of ATTRIBUTES) {
@@ -117,6 +115,7 @@ ${spec.info.description}\n</details>`;
         // The service itself says what is wrong with a request.
         spec: { wrapSelectors: { validateBeforeExecute: ALWAYS } },
         oas3: { wrapSelectors: { validateBeforeExecute: ALWAYS } },
+        layout: { wrapActions: { scrollToElement: stopBelowBar } },
         auth: {
           wrapActions: {
             authorize: checkKey(
@@ -131,15 +130,19 @@ ${spec.info.description}\n</details>`;
         },
       },
     }],
-    responseInterceptor(response) {
-      if (response.status === 401) ui.authActions.logout([AUTH_ID]);
-      return response;
+    async responseInterceptor(response) { // a method of the request
+      const key = ui.authSelectors.authorized().getIn([AUTH_ID, "value"]);
+      const { Authorization } = this.headers; // maybe another key
+      if (response.status === 401 && Authorization === `Bearer ${key}`) {
+        ui.authActions.logout([AUTH_ID]);
+      }
+      // Swagger UI cannot show a Blob, as of a 304.
+      response.text = response.data = await new Response(response.data).text();
     },
     onComplete() {
       ui.specActions.updateUrl(address.pathname); // the link to the document
-      const { fn } = ui.getSystem();
-      const { getSampleSchema } = fn; // which would parse text again
-      fn.getSampleSchema = (...args) =>
+      const { getSampleSchema } = ui.fn; // which would parse text again
+      ui.fn.getSampleSchema = (...args) =>
         typeof args[3] === "string" ? args[3] : getSampleSchema(...args);
       const value = store?.getItem(item);
       if (value) ui.authActions.authorize({ [AUTH_ID]: { schema, value } });
@@ -147,23 +150,32 @@ ${spec.info.description}\n</details>`;
   });
 }
 
+/** Scrolls to an operation, below the bar at the top. */
+function stopBelowBar(scroll) {
+  return ({ offsetTop }) =>
+    scroll({ offsetTop: offsetTop - 60 }, document.documentElement);
+}
+
 /** Uses and keeps a key once the service accepts it; otherwise the form says why not. */
 function checkKey(address, keep) {
+  let latest;
   return (authorize, { authActions, errActions }) => async (auths) => {
     const key = auths[AUTH_ID]?.value ?? "";
+    const check = latest = {};
     errActions.clear({ authId: AUTH_ID });
-    try {
-      const headers = { authorization: `Bearer ${key}` };
-      const response = await fetch(address, { headers });
-      if (response.status === 401) authActions.logout([AUTH_ID]);
-      if (!response.ok) throw await response.json().catch(() => ({}));
-    } catch ({ message = "the answer is an error" }) { // a proxy's has no message
-      const error = { authId: AUTH_ID, level: "not accepted", message };
-      return errActions.newAuthErr(error);
+    const headers = { authorization: `Bearer ${key}` };
+    const init = { headers, cache: "no-store" }; // does not wait for another
+    const answer = await fetch(address, init).catch((cause) => cause);
+    const body = await answer.json?.().catch(() => {});
+    if (check !== latest) return; // another key was entered
+    if (answer.ok) {
+      authorize(auths);
+      authActions.showDefinitions(false);
+      return keep(key); // may throw
     }
-    keep(key);
-    authorize(auths);
-    authActions.showDefinitions(false);
+    if (answer.status === 401) authActions.logout([AUTH_ID]);
+    const { message = "the answer is an error" } = body ?? answer; // a proxy's has no message
+    errActions.newAuthErr({ authId: AUTH_ID, level: "not accepted", message });
   };
 }
 
@@ -191,7 +203,7 @@ function asDialog(Original, { React, authActions }) {
   };
 }
 
-/** Hides the key as it is entered, and tells password managers under which name to store it. */
+/** Hides the key, and tells password managers under which name to store it. */
 function hideKey(account) {
   return (Original, { React }) =>
     function KeyInput(props) {
@@ -207,7 +219,7 @@ function hideKey(account) {
       const user = { autoComplete: "username", value: account, readOnly: true };
       const toggle = { type: "checkbox", onChange: () => show(!isShown) };
       return h(
-        React.Fragment,
+        "div",
         null,
         h("input", { ...user, hidden: true }),
         h("label", null, "API key", h(Original, key)),
@@ -226,7 +238,7 @@ function foldErrors(Original, { React: { createElement: h } }) {
   };
 }
 
-/** Renames the button that removes the key. Swagger UI's labels differ from what it shows. */
+/** Renames Logout. Swagger UI's labels differ from what it shows. */
 function sayForget(Original, { React: { createElement: h } }) {
   return ({ "aria-label": _label, children, ...props }) =>
     h(Original, props, children === "Logout" ? "Forget" : children);
@@ -248,7 +260,10 @@ function showAnswer(_Original, { React, fn, specSelectors }) {
     React.useEffect(() => {
       ref.current.scrollIntoView({ block: "nearest" });
     }, []);
-    const { status, text, headers = {}, duration, message } = response.toJS();
+    const { status, statusCode, message, text, headers = {}, duration } =
+      response.toJS();
+    const title = status ??
+      (statusCode ? `${statusCode}, cut short` : message);
     const code = (language, children, props) =>
       h(getComponent("HighlightCode", true), { ...props, language, children });
     const fields = Object.entries(headers).map(([name, values]) =>
@@ -263,7 +278,7 @@ function showAnswer(_Original, { React, fn, specSelectors }) {
       h(
         "div",
         { ref, "aria-live": "polite" },
-        h("h4", null, status ?? message, duration && ` in ${duration} ms`),
+        h("h4", null, title, duration && ` in ${duration} ms`),
         status === 401 && h("p", { role: "alert" }, NO_KEY),
         text && code("json", layOut(text), FILE),
       ),

@@ -33,6 +33,7 @@ const CATEGORY = "9007199254740993";
 const LIST = "#operations-animals-listPets";
 const CREATE = "#operations-animals-createPet";
 const GET = "#operations-animals-getPet";
+const DOCUMENT = "#operations-service-getOpenApi";
 
 const INVALID = "API key is invalid: it is unknown, expired or revoked";
 
@@ -44,6 +45,8 @@ interface Shown extends Opened {
   readonly origin: string;
   /** The keys that the service accepts. */
   readonly keys: Set<string>;
+  /** What the check of a key waits for. */
+  readonly waits: Map<string, Promise<void>>;
 }
 
 /**
@@ -56,19 +59,25 @@ function onPage(
   return (title, check) =>
     void test(title, { skip, timeout: 180_000 }, async (t) => {
       const keys = new Set(["secret"]);
+      const waits = new Map<string, Promise<void>>();
       const storage = memoryStorage();
       await storage.create(newPet({ ...REX, categoryId: BigInt(CATEGORY) }));
       const { rememberKey = false } = options;
       const handle = createHandler({
         storage,
-        keys: { verify: async (key) => keys.has(key) },
+        keys: {
+          verify: async (key) => {
+            await waits.get(key);
+            return keys.has(key);
+          },
+        },
         docs: await docs({ alias: "/", rememberKey }),
       });
       const { url: origin } = await listen(t, handle);
       const opened = await openPage(t, options);
       await opened.page.goto(`${origin}/`);
       await opened.page.locator(".opblock").first().waitFor();
-      await check({ ...opened, origin, keys });
+      await check({ ...opened, origin, keys, waits });
       assert.ok(opened.requests.includes(`${origin}/`));
       assert.deepEqual(
         opened.requests.filter((url) =>
@@ -343,13 +352,15 @@ onPage({ ...DESKTOP, rememberKey: true })(
     await fillInKey(page, "secret");
     assert.deepEqual(await stores(page), kept);
 
-    const failing = { status: 503, body: "<h1>Bad" };
-    await page.route("**/v1/pets*", (route) => route.fulfill(failing));
-    await page.reload();
-    await page.click(".btn.authorize");
-    await page.getByText("the answer is an error").waitFor();
-    assert.deepEqual(await stores(page), kept);
-    await page.unrouteAll();
+    for (const body of ["<h1>Bad", "null"]) {
+      const failing = { status: 503, body };
+      await page.route("**/v1/pets*", (route) => route.fulfill(failing));
+      await page.reload();
+      await page.click(".btn.authorize");
+      await page.getByText("the answer is an error").waitFor();
+      assert.deepEqual(await stores(page), kept);
+      await page.unrouteAll();
+    }
     await page.reload();
     await page.getByText("Key accepted").waitFor();
     await open(page, LIST);
@@ -475,8 +486,92 @@ it("Execute sends a request from the moment it shows", async ({ page }) => {
   await page.locator(`${LIST} .answer`).waitFor();
 });
 
+it("Execute shows an answer that is empty, not text, or cut short", async ({ page }) => {
+  const title = async (operation: string): Promise<string> => {
+    await page.click(`${operation} .execute`);
+    const answer = page.locator(`${operation} .answer`);
+    const text = await answer.locator("h4").first().innerText();
+    await page.click(`${operation} .btn-clear`);
+    return text.replace(/ in \d+ ms$/, "");
+  };
+  await open(page, DOCUMENT);
+  const response = page.waitForResponse("**/openapi.json");
+  assert.equal(await title(DOCUMENT), "200");
+  const { etag = "" } = (await response).headers();
+  await page.getByRole("textbox", { name: "If-None-Match" }).fill(etag);
+  assert.equal(await title(DOCUMENT), "304");
+
+  await enterKey(page, "secret");
+  await open(page, LIST);
+  const contentType = "application/octet-stream"; // as without any type
+  const failing = { status: 502, contentType, body: "Bad Gateway" };
+  await page.route("**/v1/pets*", (route) => route.fulfill(failing));
+  assert.equal((await execute(page, LIST)).body, "Bad Gateway");
+  await page.click(`${LIST} .btn-clear`);
+  await page.unrouteAll();
+  assert.equal(await title(LIST), "200");
+  await page.evaluate(
+    "Response.prototype.text = async () => { throw new TypeError(); }",
+  );
+  assert.equal(await title(LIST), "200, cut short");
+});
+
+it("answers to earlier keys change nothing once another key is entered", async ({ page, keys, waits }) => {
+  keys.add("other");
+  await enterKey(page, "secret");
+  await open(page, LIST);
+  const wrong = Promise.withResolvers<void>();
+  const secret = Promise.withResolvers<void>();
+  waits.set("wrong", wrong.promise).set("secret", secret.promise);
+  await page.click(`${LIST} .execute`); // with the key "secret"
+  await page.click(".btn.authorize");
+  await page.getByRole("button", { name: "Forget" }).click();
+  await page.fill("#auth-bearer-value", "wrong");
+  await page.click(".auth-btn-wrapper .authorize");
+  await page.fill("#auth-bearer-value", "other");
+  await page.click(".auth-btn-wrapper .authorize");
+  // From its cache, Chromium would answer it 20 s later.
+  await page.getByText("Key accepted").waitFor({ timeout: 15_000 });
+
+  const answered = page.waitForResponse("**/v1/pets?limit=1");
+  wrong.resolve();
+  await (await answered).finished();
+  keys.delete("secret");
+  secret.resolve();
+  await page.locator(`${LIST} .answer [role="alert"]`).waitFor();
+  assert.equal(await page.getByRole("status").innerText(), "Key accepted");
+  await page.click(".btn.authorize");
+  await page.getByRole("button", { name: "Forget" }).click();
+  assert.equal(await page.locator("dialog .errors").count(), 0);
+});
+
+onPage({ ...DESKTOP, rememberKey: true })(
+  "a key is used even if the browser has no room to keep it",
+  async ({ page }) => {
+    await page.evaluate('sessionStorage.other = "x".repeat(5 * 2 ** 20 - 5)');
+    await enterKey(page, "secret");
+    await open(page, LIST);
+    assert.equal((await execute(page, LIST)).status, "200");
+  },
+);
+
+it("an operation's own address shows it below the bar", async ({ page, origin }) => {
+  await page.goto(`${origin}/docs#/service/getOpenApi`);
+  await page.locator(`${DOCUMENT} .execute`).waitFor();
+  const title = page.locator(`${DOCUMENT} .opblock-summary`);
+  const y = async () => (await title.boundingBox())?.y ?? NaN;
+  let top = await y();
+  for (let last = NaN; top !== last; top = await y()) { // while it scrolls
+    last = top;
+    await page.waitForTimeout(500);
+  }
+  const bar = await page.locator(".scheme-container").boundingBox();
+  assert.ok(bar !== null && bar.y === 0, JSON.stringify(bar));
+  assert.ok(top >= bar.height && top < 100, `${top}`);
+});
+
 it("all operations open take six screens at most", async ({ page }) => {
-  const all = [LIST, CREATE, GET, "#operations-service-getOpenApi"];
+  const all = [LIST, CREATE, GET, DOCUMENT];
   for (const operation of all) {
     await open(page, operation);
     await page.locator(`${operation} .responses-wrapper`).waitFor();
