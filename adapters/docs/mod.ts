@@ -32,8 +32,8 @@ export interface Docs {
 }
 
 /**
- * Reads the page's files, on Deno, Bun and Node: Workers have none. All addresses in the page are
- * relative, so it also works behind a proxy that mounts the server at a different path.
+ * Reads the page's files, on Deno, Bun and Node: Workers and bundles have none. All addresses in
+ * the page are relative, so it also works behind a proxy that mounts the server at a different path.
  *
  * @example As part of the service
  * ```ts

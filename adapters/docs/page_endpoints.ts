@@ -102,11 +102,13 @@ async function read(specifier: string): Promise<Bytes> {
     const file = await readFile(new URL(import.meta.resolve(specifier)));
     return file as Bytes; // its memory is not shared
   } catch (cause) {
-    const hint = specifier.startsWith(".")
+    const install = specifier.startsWith(".")
       ? ""
-      : `: run "npm install --ignore-scripts ${SWAGGER_UI}"`;
+      : `run "npm install --ignore-scripts ${SWAGGER_UI}"; `;
     const message = `Cannot read ${specifier}, which the docs page needs`;
-    throw new Error(`${message}${hint}`, { cause });
+    // A bundler leaves out files that are not modules.
+    const hint = `${install}in a bundle, make @petstore/service external`;
+    throw new Error(`${message}: ${hint}`, { cause });
   }
 }
 

@@ -174,6 +174,31 @@ test("esbuild and Vite bundle the service and the client", async () => {
   }
 });
 
+test("a bundle has the docs page if the package is external, and else says so", async () => {
+  const program =
+    'import { docs } from "@petstore/service/docs"; await docs();';
+  writeFileSync(join(full, "page.mjs"), program);
+  const options = "--bundle --platform=node --format=esm";
+  const bundle = `esbuild page.mjs ${options} --outfile=dist/page.mjs`;
+  const run = `${newestNode} dist/page.mjs`;
+  await assert.rejects(
+    sh(`${bundle} && ${run}`, full),
+    /Cannot read .*: .*in a bundle, make @petstore\/service external/,
+  );
+  await sh(`${bundle} --external:@petstore/service && ${run}`, full);
+});
+
+test("the driver of PostgreSQL works in a bundle with the option of lambda.ts", async () => {
+  const example = readFileSync(join(full, "lambda.ts"), "utf8");
+  const [banner = ""] = /--banner:js="[^"]+"/.exec(example) ?? [];
+  const program =
+    'import { postgresStorage } from "@petstore/service/postgres"; console.log(postgresStorage);';
+  writeFileSync(join(full, "driver.mjs"), program);
+  const options = `--bundle --platform=node --format=esm ${banner}`;
+  await sh(`esbuild driver.mjs ${options} --outfile=dist/driver.mjs`, full);
+  assert.match(await sh(`${newestNode} dist/driver.mjs`, full), /Function/);
+});
+
 for (const [name, node] of Object.entries(runtimes)) {
   test(`the program works with valibot alone on ${name}`, async (t) => {
     const env = { DATABASE_URL: `sqlite:${await freePort()}.db` };
