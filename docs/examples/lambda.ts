@@ -6,6 +6,9 @@
  * `npx -y esbuild lambda.ts --bundle --platform=node --format=esm --outfile=index.mjs`. The memory of a
  * function does not persist: to keep pets, use PostgreSQL or your own storage.
  *
+ * PostgreSQL's driver calls `require`, which the bundle then needs:
+ * `--banner:js="import {createRequire} from 'node:module'; const require = createRequire(import.meta.url);"`
+ *
  * @see {@link https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html#urls-payloads}
  * @module
  */
