@@ -2,7 +2,7 @@
 import { createClient, PetStoreError } from "@petstore/service/client";
 import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
 
-// In process: the client calls the handler instead of the network.
+// Without the network.
 const keys = apiKeys(["secret"]);
 const handle = createHandler({ storage: memoryStorage(), keys });
 const client = createClient({
