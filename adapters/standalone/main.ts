@@ -50,8 +50,10 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
   switch (name) {
     case "start":
       await (await import("./start.ts")).runStart(args);
-      // Otherwise the cache is written only if the process ends by itself.
-      return module.flushCompileCache?.();
+      // Otherwise Node writes the cache only if the process ends by itself. Bun 1.4 writes it then
+      // too, and now it would take 5 MB that the server keeps.
+      if (!("Bun" in globalThis)) module.flushCompileCache?.();
+      return;
     case "keys":
       return await (await import("./keys.ts")).runKeys(args);
     case "ids":
@@ -72,7 +74,7 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
   }
 }
 
-/** Lets Node cache compiled code, in NODE_COMPILE_CACHE or the folder of this program. */
+/** Lets Node and Bun cache compiled code, in NODE_COMPILE_CACHE or the folder of this program. */
 function keepCompiledCode(): void {
   if (IS_BINARY || IS_REMOTE) return; // there is no folder
   const cache = new URL("../../node_modules/.cache/petstore", import.meta.url);

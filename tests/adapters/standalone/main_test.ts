@@ -90,6 +90,20 @@ it("start keeps what Node compiles while the server runs", async (t) => {
   await until("compiled code is kept", () => files().length > 9);
 });
 
+testUnless(RUNTIME !== "bun" && "only Bun would take memory for it")(
+  "start keeps what Bun compiles once the server ends, and not before",
+  async (t) => {
+    const cache = newFolder(t);
+    const server = await startMain(t, { env: { NODE_COMPILE_CACHE: cache } });
+    const files = () =>
+      readdirSync(cache, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile());
+    assert.deepEqual(files(), []);
+    assert.equal(await server.end(), 0);
+    assert.ok(files().length > 9);
+  },
+);
+
 test("start accepts fixed keys beside issued ones, and names only their setting", async (t) => {
   const cwd = newFolder(t);
   const issue = ["keys", "issue", "mobile app"];
