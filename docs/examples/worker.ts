@@ -1,5 +1,5 @@
-// Put `{"name":"petstore","main":"worker.ts","compatibility_date":"2026-07-01"}` into wrangler.jsonc, and run
-// it with `npx wrangler dev`.
+// Put `{"main":"worker.ts","compatibility_date":"2026-07-01","d1_databases":[{"binding":"DB"}]}` into
+// wrangler.jsonc, and `PETSTORE_API_KEYS=secret` into .env, and run it with `npx wrangler dev`.
 import { type D1Binding, d1Storage } from "@petstore/service/d1";
 import { apiKeys, createHandler, type Handler } from "@petstore/service";
 

@@ -18,8 +18,9 @@ import { sandbox } from "../../adapters/sandbox/mod.ts";
 import { sqliteStorage } from "../../adapters/storage/sqlite/mod.ts";
 import { apiKeys, createHandler, memoryStorage } from "../../mod.ts";
 import { interfaceContract, judge } from "../judge/mod.ts";
+import { imitation } from "./storage/d1/imitation.ts";
 
-const binding = {} as Parameters<typeof d1Storage>[0];
+const binding = imitation();
 const SERVICE = { storage: memoryStorage(), keys: apiKeys(["secret"]) };
 const handle = createHandler(SERVICE);
 const STORE = { baseUrl: "http://a/v1", key: "k", fetch: handle };

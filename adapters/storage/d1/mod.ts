@@ -77,6 +77,7 @@ const BY_KEY = "SELECT pet_id FROM idempotency_keys WHERE key = ?";
  * @param binding `env.DB`, but not a session of it, which may read from a replica that lags behind.
  * @param options how long idempotency keys are kept.
  * @returns the storage, whose `apiKeys` keeps issued keys.
+ * @throws {TypeError} if the binding is missing, as it is if `wrangler.jsonc` does not name it.
  * @throws {RangeError} if `idempotencyRetention` is not an integer of at least 0.
  */
 export function d1Storage(
@@ -86,6 +87,11 @@ export function d1Storage(
     readonly idempotencyRetention?: number;
   } = {},
 ): PetDatabase {
+  if (typeof binding?.prepare !== "function") {
+    throw new TypeError(
+      "d1Storage needs a D1 database: bind one in wrangler.jsonc, and pass it, such as env.DB",
+    );
+  }
   checkNames(options, ["idempotencyRetention"], "d1Storage");
   const { idempotencyRetention = DEFAULT_RETENTION } = options;
   checkIntegers({ idempotencyRetention }, 0);

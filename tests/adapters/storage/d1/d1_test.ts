@@ -31,6 +31,17 @@ sqlContract(it, async () => {
   };
 }, { ...SQLITE, noIds: /^Error: D1_ERROR: database or disk is full/ });
 
+test("d1Storage refuses a binding that is missing or of another kind", () => {
+  const noDatabase = {
+    name: "TypeError",
+    message:
+      "d1Storage needs a D1 database: bind one in wrangler.jsonc, and pass it, such as env.DB",
+  };
+  for (const wrong of [undefined, null, "DB", {}]) {
+    assert.throws(() => d1Storage(wrong as never), noDatabase);
+  }
+});
+
 test("d1Storage says what is known after a fault of D1", async () => {
   const ofCreate = {
     "Network connection lost.": "outcome_unknown",
