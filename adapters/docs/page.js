@@ -1,7 +1,7 @@
 /** Starts Swagger UI with the service's OpenAPI document. Runs in the browser. */
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
-dark.addEventListener("change", followScheme);
+dark.onchange = followScheme;
 followScheme();
 start();
 
@@ -14,6 +14,8 @@ function followScheme() {
 const ATTRIBUTES = Object.entries({
   ".body-param__text": ["aria-label", "Request body"],
   ".close-modal": ["aria-label", "Close"],
+  ".modal-btn.authorize": ["aria-label", "Authorize"],
+  ".modal-btn[aria-label^=Remove]": ["aria-label", "Forget"],
   '[data-param-name="status"] select': ["aria-label", "status"],
   ".examples-select-element": ["aria-label", "Example"],
   ".auth-container h6": ["aria-level", 3],
@@ -26,6 +28,7 @@ const ATTRIBUTES = Object.entries({
 const TEXTS = Object.entries({
   ".btn.authorize.unlocked span": "Authorize",
   ".btn.authorize.locked span": "Change key",
+  ".modal-btn[aria-label=Forget]": "Forget",
   ".modal-ux-header h3": "API key",
 });
 
@@ -105,7 +108,6 @@ ${spec.info.description}\n</details>`;
       components: { ServersContainer: KeyState },
       wrapComponents: {
         authorizationPopup: asDialog,
-        Button: sayForget,
         execute: ignoreClicks,
         Input: hideKey(item),
         liveResponse: showAnswer,
@@ -130,6 +132,10 @@ ${spec.info.description}\n</details>`;
         },
       },
     }],
+    requestInterceptor(request) {
+      request.signal = AbortSignal.timeout(60_000); // or Execute waits for ever
+      return request;
+    },
     async responseInterceptor(response) { // a method of the request
       const key = ui.authSelectors.authorized().getIn([AUTH_ID, "value"]);
       const { Authorization } = this.headers; // maybe another key
@@ -236,12 +242,6 @@ function foldErrors(Original, { React: { createElement: h } }) {
     if (part !== "responses" || status.startsWith("2")) return original;
     return h("details", null, h("summary", null, "Details"), original);
   };
-}
-
-/** Renames Logout. Swagger UI's labels differ from what it shows. */
-function sayForget(Original, { React: { createElement: h } }) {
-  return ({ "aria-label": _label, children, ...props }) =>
-    h(Original, props, children === "Logout" ? "Forget" : children);
 }
 
 /** Execute waits for its operation, and keeps the focus: a disabled button loses it. */

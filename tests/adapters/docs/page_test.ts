@@ -516,6 +516,23 @@ it("Execute shows an answer that is empty, not text, or cut short", async ({ pag
   assert.equal(await title(LIST), "200, cut short");
 });
 
+it("Execute gives up after a minute without an answer", async ({ page, waits }) => {
+  await enterKey(page, "secret");
+  await open(page, LIST);
+  const never = Promise.withResolvers<void>();
+  waits.set("secret", never.promise);
+  // A hundred times faster.
+  await page.evaluate(`AbortSignal.timeout = ((timeout) => (ms) =>
+    timeout.call(AbortSignal, ms / 100))(AbortSignal.timeout)`);
+  await page.click(`${LIST} .execute`);
+  const title = page.locator(`${LIST} .answer h4`).first();
+  assert.equal(await title.innerText(), "signal timed out");
+  waits.clear();
+  never.resolve();
+  await page.click(`${LIST} .btn-clear`);
+  assert.equal((await execute(page, LIST)).status, "200");
+});
+
 it("answers to earlier keys change nothing once another key is entered", async ({ page, keys, waits }) => {
   keys.add("other");
   await enterKey(page, "secret");
