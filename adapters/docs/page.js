@@ -1,7 +1,17 @@
 /** Starts Swagger UI with the service's OpenAPI document. Runs in the browser. */
 
+import {
+  asDialog,
+  foldErrors,
+  hideKey,
+  ignoreClicks,
+  KeyState,
+  showAnswer,
+} from "./components.js";
+import { exactExamples } from "./exact_json.js";
+
 const dark = matchMedia("(prefers-color-scheme: dark)");
-dark.onchange = followScheme;
+dark.addEventListener("change", followScheme);
 followScheme();
 start();
 
@@ -10,7 +20,9 @@ function followScheme() {
   document.documentElement.classList.toggle("dark-mode", dark.matches);
 }
 
-/** Attributes, by selector, for what Swagger UI names wrongly or not at all. */
+/**
+ * Attributes, by selector, for what Swagger UI names wrongly or not at all; page.css shows some.
+ */
 const ATTRIBUTES = Object.entries({
   ".body-param__text": ["aria-label", "Request body"],
   ".close-modal": ["aria-label", "Close"],
@@ -24,7 +36,7 @@ const ATTRIBUTES = Object.entries({
   ".responses-table": ["role", "table"], // not a region without a name
 });
 
-/** Texts, by selector, in place of Swagger UI's own. */
+/** Texts, by selector, where Swagger UI's own say something else. */
 const TEXTS = Object.entries({
   ".btn.authorize.unlocked span": "Authorize",
   ".btn.authorize.locked span": "Change key",
@@ -34,8 +46,6 @@ const TEXTS = Object.entries({
 
 /** The key's name in the document, and in the state of Swagger UI. */
 const AUTH_ID = "apiKey";
-const NO_KEY = "No valid API key was sent. Press Authorize at the top.";
-const FILE = { fileName: "response.json", downloadable: true, canCopy: true };
 const ALWAYS = () => () => true;
 
 async function start() {
@@ -54,7 +64,7 @@ async function start() {
   }
 }
 
-/** Sets attributes, texts and heading levels, again whenever Swagger UI draws. */
+/** Sets attributes and texts, and fixes heading levels, again whenever Swagger UI draws. */
 function correctMarkup(reference) {
   new MutationObserver(() => {
     for (const [selector, attribute] of ATTRIBUTES) {
@@ -170,144 +180,17 @@ function checkKey(address, keep) {
     const check = latest = {};
     errActions.clear({ authId: AUTH_ID });
     const headers = { authorization: `Bearer ${key}` };
-    const init = { headers, cache: "no-store" }; // does not wait for another
+    const init = { headers, cache: "no-store" }; // with a cache, requests wait for each other
     const answer = await fetch(address, init).catch((cause) => cause);
     const body = await answer.json?.().catch(() => {});
     if (check !== latest) return; // another key was entered
     if (answer.ok) {
       authorize(auths);
       authActions.showDefinitions(false);
-      return keep(key); // may throw
+      return keep(key); // last, because it throws if the storage is full
     }
     if (answer.status === 401) authActions.logout([AUTH_ID]);
     const { message = "the answer is an error" } = body ?? answer; // a proxy's has no message
     errActions.newAuthErr({ authId: AUTH_ID, level: "not accepted", message });
   };
-}
-
-/** Replaces the list of servers, because there is only one. */
-function KeyState({ React, authSelectors }) {
-  const isAccepted = authSelectors.authorized().size > 0;
-  const text = isAccepted ? "Key accepted" : "Requests need an API key";
-  return React.createElement("p", { role: "status" }, text);
-}
-
-/** Keeps the focus in the key form until it is closed, by Escape too, and then restores it. */
-function asDialog(Original, { React, authActions }) {
-  const h = React.createElement;
-  const onClose = () => authActions.showDefinitions(false);
-  return function Dialog(props) {
-    const ref = React.useRef();
-    React.useLayoutEffect(() => {
-      const dialog = ref.current;
-      dialog.showModal();
-      dialog.querySelector("#auth-bearer-value")?.focus();
-      return () => dialog.close();
-    }, []);
-    const attributes = { ref, onClose, "aria-label": "Key" };
-    return h("dialog", attributes, h(Original, props));
-  };
-}
-
-/** Hides the key, and tells password managers under which name to store it. */
-function hideKey(account) {
-  return (Original, { React }) =>
-    function KeyInput(props) {
-      const { createElement: h } = React;
-      const [isShown, show] = React.useState(false);
-      if (props.id !== "auth-bearer-value") return h(Original, props);
-      const key = {
-        ...props,
-        "aria-label": undefined,
-        type: isShown ? "text" : "password",
-        autoComplete: "current-password",
-      };
-      const user = { autoComplete: "username", value: account, readOnly: true };
-      const toggle = { type: "checkbox", onChange: () => show(!isShown) };
-      return h(
-        "div",
-        null,
-        h("input", { ...user, hidden: true }),
-        h("label", null, "API key", h(Original, key)),
-        h("label", null, h("input", toggle), " Show"),
-      );
-    };
-}
-
-/** Folds the similar examples of errors; page.css folds their header fields too. */
-function foldErrors(Original, { React: { createElement: h } }) {
-  return (props) => {
-    const original = h(Original, props);
-    const [, , , part, status] = props.specPath;
-    if (part !== "responses" || status.startsWith("2")) return original;
-    return h("details", null, h("summary", null, "Details"), original);
-  };
-}
-
-/** Execute waits for its operation, and keeps the focus: a disabled button loses it. */
-function ignoreClicks(Original, { React: { createElement: h } }) {
-  return ({ disabled, ...props }) => {
-    if (disabled) props.specActions = { ...props.specActions, execute() {} };
-    return props.operation.size > 0 && h(Original, props);
-  };
-}
-
-/** Shows the answer, then what was sent, then the header fields as received. */
-function showAnswer(_Original, { React, fn, specSelectors }) {
-  const h = React.createElement;
-  return function Answer({ response, getComponent, path, method }) {
-    const ref = React.useRef();
-    React.useEffect(() => {
-      ref.current.scrollIntoView({ block: "nearest" });
-    }, []);
-    const { status, statusCode, message, text, headers = {}, duration } =
-      response.toJS();
-    const title = status ??
-      (statusCode ? `${statusCode}, cut short` : message);
-    const code = (language, children, props) =>
-      h(getComponent("HighlightCode", true), { ...props, language, children });
-    const fields = Object.entries(headers).map(([name, values]) =>
-      `${name}: ${[values].flat().join(", ")}`
-    );
-    const request = specSelectors.mutatedRequestFor(path, method);
-    const curl = fn.requestSnippetGenerator_curl_bash(request)
-      .replace(/(authorization: bearer )(?:[^']|'\\'')*/i, "$1$KEY");
-    return h(
-      "div",
-      { className: "answer" },
-      h(
-        "div",
-        { ref, "aria-live": "polite" },
-        h("h4", null, title, duration && ` in ${duration} ms`),
-        status === 401 && h("p", { role: "alert" }, NO_KEY),
-        text && code("json", layOut(text), FILE),
-      ),
-      h(getComponent("curl", true), { request }), // its button copies the key too
-      code("bash", curl),
-      h("h4", null, "Response headers"),
-      code("http", fields.join("\n")),
-    );
-  };
-}
-
-/** Formats JSON, with exact integers; returns other text unchanged. */
-function layOut(text) {
-  try {
-    return JSON.stringify(JSON.parse(text, keepInteger), null, 2);
-  } catch {
-    return text; // not JSON, or an old browser
-  }
-}
-
-/** `JSON.parse` alone rounds integers beyond 2^53. */
-function keepInteger(_key, value, { source }) {
-  const isRounded = typeof value === "number" && !Number.isSafeInteger(value);
-  return isRounded ? JSON.rawJSON(source) : value;
-}
-
-/** Turns examples into text, which Swagger UI shows and sends unchanged. */
-function exactExamples(key, value, context) {
-  return key === "value"
-    ? JSON.stringify(value, null, 2)
-    : keepInteger(key, value, context);
 }

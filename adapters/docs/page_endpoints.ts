@@ -51,6 +51,8 @@ const FILES: readonly (readonly [string, string, string])[] = [
   ["swagger-ui.js", JAVASCRIPT, "swagger-ui-dist/swagger-ui-bundle.js"],
   ["page.css", CSS, "./page.css"],
   ["page.js", JAVASCRIPT, "./page.js"],
+  ["components.js", JAVASCRIPT, "./components.js"],
+  ["exact_json.js", JAVASCRIPT, "./exact_json.js"],
 ];
 
 /** Makes the page, as parts of a server. Throws as `docs` does. */

@@ -15,6 +15,8 @@ const FILES = [
   "/docs",
   "/docs/page.css",
   "/docs/page.js",
+  "/docs/components.js",
+  "/docs/exact_json.js",
   "/docs/swagger-ui.css",
   "/docs/swagger-ui.js",
 ];
