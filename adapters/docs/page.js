@@ -44,7 +44,7 @@ const TEXTS = Object.entries({
   ".modal-ux-header h3": "API key",
 });
 
-/** The key's name in the document, and in the state of Swagger UI. */
+/** The key's name in the document and in Swagger UI's state. */
 const AUTH_ID = "apiKey";
 const ALWAYS = () => () => true;
 
@@ -95,7 +95,7 @@ function openStore({ dataset }) {
   }
 }
 
-/** Requests go to the server that sent this page, whatever public address the document has. */
+/** Requests go to the server that sent this page, whatever address the document has. */
 function show(spec, address, store) {
   const base = new URL(".", address);
   const item = `API key of ${base.pathname}`; // an origin may have several services
@@ -143,8 +143,8 @@ ${spec.info.description}\n</details>`;
       },
     }],
     requestInterceptor(request) {
-      request.signal = AbortSignal.timeout(60_000); // or Execute waits for ever
-      return request;
+      const signal = AbortSignal.timeout(60_000); // or Execute waits for ever
+      return { ...request, signal, cache: "no-store" };
     },
     async responseInterceptor(response) { // a method of the request
       const key = ui.authSelectors.authorized().getIn([AUTH_ID, "value"]);

@@ -4,14 +4,17 @@
  * `PAGE_SCREENSHOT=docs/page.png` also writes the picture that the README shows.
  */
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import process from "node:process";
 import test from "node:test";
 import axe, { type AxeResults } from "axe-core";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { docs, type DocsOptions } from "../../../adapters/docs/mod.ts";
 import { memoryStorage } from "../../../adapters/storage/memory/mod.ts";
-import { listen } from "../../support/server.ts";
+import { listen, listenOn } from "../../support/server.ts";
+import { toNodeListener } from "../../../adapters/http/node/mod.ts";
 import { createHandler } from "../../../core/handler.ts";
+import { apiKeys } from "../../../core/keys/api_keys.ts";
 import { skipping } from "../../support/runtime.ts";
 import { newPet, REX } from "../../support/pets.ts";
 import { noBrowser, type Opened, openPage } from "../../support/browser.ts";
@@ -514,6 +517,33 @@ it("Execute shows an answer that is empty, not text, or cut short", async ({ pag
     "Response.prototype.text = async () => { throw new TypeError(); }",
   );
   assert.equal(await title(LIST), "200, cut short");
+});
+
+test("Execute asks the server, even if a cache may answer", {
+  skip,
+  timeout: 180_000,
+}, async (t) => {
+  const handle = createHandler({
+    storage: memoryStorage(),
+    keys: apiKeys(["secret"]),
+    docs: await docs(),
+  });
+  const serve = toNodeListener(handle);
+  let asked = 0;
+  const gateway = createServer((request, response) => {
+    if (!request.url?.startsWith("/v1/pets")) return serve(request, response);
+    asked++;
+    const type = "application/json";
+    const fields = { "content-type": type, "cache-control": "max-age=60" };
+    response.writeHead(200, fields).end("[]");
+  });
+  const port = await listenOn(t, gateway);
+  const { page } = await openPage(t);
+  await page.goto(`http://127.0.0.1:${port}/docs#/animals/listPets`);
+  await execute(page, LIST);
+  await page.click(`${LIST} .btn-clear`);
+  await execute(page, LIST);
+  assert.equal(asked, 2);
 });
 
 it("Execute gives up after a minute without an answer", async ({ page, waits }) => {
