@@ -24,7 +24,11 @@ export function asDialog(Original, { React, authActions }) {
       dialog.querySelector("#auth-bearer-value")?.focus();
       return () => dialog.close();
     }, []);
-    const attributes = { ref, onClose, "aria-label": "Key" };
+    // The second click of two on Authorize must not take the focus.
+    const onMouseDown = (event) => {
+      if (!event.target.closest(".modal-ux")) event.preventDefault();
+    };
+    const attributes = { ref, onClose, onMouseDown, "aria-label": "Key" };
     return h("dialog", attributes, h(Original, props));
   };
 }

@@ -95,7 +95,7 @@ function openStore({ dataset }) {
   }
 }
 
-/** Requests go to the server that sent this page, whatever address the document has. */
+/** Requests go to the server that sent this page, whatever public address the document has. */
 function show(spec, address, store) {
   const base = new URL(".", address);
   const item = `API key of ${base.pathname}`; // an origin may have several services
@@ -152,7 +152,7 @@ ${spec.info.description}\n</details>`;
       if (response.status === 401 && Authorization === `Bearer ${key}`) {
         ui.authActions.logout([AUTH_ID]);
       }
-      // Swagger UI cannot show a Blob, as of a 304.
+      // Without a type of text, as in a 304, it is a Blob, which Swagger UI cannot show.
       response.text = response.data = await new Response(response.data).text();
     },
     onComplete() {

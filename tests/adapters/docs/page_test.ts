@@ -456,6 +456,14 @@ it("the form hides the key until it is told to show it, and gives the focus back
   }
 });
 
+it("a double click on Authorize opens the form, ready for the key", async ({ page }) => {
+  await page.dblclick(".btn.authorize");
+  await page.keyboard.type("secret");
+  await page.keyboard.press("Enter");
+  await page.getByText("Key accepted").waitFor();
+  assert.equal(await page.locator("dialog").count(), 0);
+});
+
 it("Execute keeps the focus, and sends nothing while a request is in progress", async ({ page }) => {
   await enterKey(page, "secret");
   await open(page, LIST);
