@@ -154,7 +154,7 @@ test("the judge counts the pets it added: those repeated once, and those with a 
       ...service,
       async fetch(request) {
         const answer = await service.fetch(request);
-        const isReplayed = answer.headers.has("idempotency-replayed");
+        const isReplayed = answer.headers.has("idempotent-replayed");
         if (request.method === "POST" && answer.ok && !isReplayed) added++;
         return answer;
       },

@@ -73,7 +73,7 @@ export interface Sandbox {
  * store.add({ lose: true, work: true });
  * await assert.rejects(create, TypeError);
  * const again = await create();
- * assert.equal(again.headers.get("idempotency-replayed"), "true");
+ * assert.equal(again.headers.get("idempotent-replayed"), "true");
  * assert.deepEqual(store.requests.map(({ status }) => status), [null, 201]);
  * ```
  *

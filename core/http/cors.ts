@@ -6,7 +6,7 @@ import { checkNames, shown } from "../options.ts";
 
 const EXPOSED =
   "Link, Location, Retry-After, X-Request-Id, Sunset, Deprecation, " +
-  "Idempotency-Replayed, ETag, RateLimit, RateLimit-Policy, WWW-Authenticate, " +
+  "Idempotent-Replayed, ETag, RateLimit, RateLimit-Policy, WWW-Authenticate, " +
   "Allow, Accept";
 const PREFLIGHT: Fields = {
   "access-control-allow-headers":

@@ -55,7 +55,7 @@ async function run(
     201,
     petToJson(pet),
     pet.replayed === true
-      ? { location, "idempotency-replayed": "true" }
+      ? { location, "idempotent-replayed": "true" }
       : { location },
   );
 }
@@ -88,7 +88,7 @@ const description: JsonObject = {
           "Where the pet is: a reference to resolve against the address of the request.",
           { format: "uri-reference" },
         ),
-        "Idempotency-Replayed": field(
+        "Idempotent-Replayed": field(
           "`true` if the pet was added before, with the same `Idempotency-Key`.",
         ),
       },

@@ -14,7 +14,7 @@ export const IDEMPOTENCY_CLAUSES: Clauses = {
     const body = client.petJson({ name });
     const first = await client.post(body, { "idempotency-key": `"${key}"` });
     assert.equal(first.status, 201);
-    assert.equal(first.headers.get("idempotency-replayed"), null);
+    assert.equal(first.headers.get("idempotent-replayed"), null);
     for (const form of [`"${key}"`, key]) {
       const again = await client.post(body, { "idempotency-key": form });
       assert.equal(again.status, 201, form);
@@ -22,7 +22,7 @@ export const IDEMPOTENCY_CLAUSES: Clauses = {
       const { headers } = again;
       const location = first.headers.get("location");
       assert.equal(headers.get("location"), location, "location");
-      const replayed = "idempotency-replayed";
+      const replayed = "idempotent-replayed";
       assert.equal(headers.get(replayed), "true", replayed);
     }
     assert.equal((await client.findPets(name)).length, 1);
@@ -63,7 +63,7 @@ export const IDEMPOTENCY_CLAUSES: Clauses = {
     for (const different of others) {
       const answer = await client.post(different, keyed);
       assertRefused(answer, 422);
-      assert.equal(answer.headers.get("idempotency-replayed"), null);
+      assert.equal(answer.headers.get("idempotent-replayed"), null);
       assert.equal(answer.headers.get("location"), null);
     }
     assert.equal((await client.post(body, keyed)).text, first.text);
@@ -77,6 +77,6 @@ export const IDEMPOTENCY_CLAUSES: Clauses = {
     }
     const answer = await client.post(client.petJson(), keyed);
     assert.equal(answer.status, 201);
-    assert.equal(answer.headers.get("idempotency-replayed"), null);
+    assert.equal(answer.headers.get("idempotent-replayed"), null);
   },
 };

@@ -254,7 +254,7 @@ testUnless(NOT_DENO || noPostgres)(
     const fields = { "idempotency-key": "a" };
     await add(server, fields);
     const { headers } = await add(server, fields);
-    assert.equal(headers.get("idempotency-replayed"), "true");
+    assert.equal(headers.get("idempotent-replayed"), "true");
     assert.equal((await ask(server, "GET", "/v1/pets/4")).status, 200);
     assert.equal(await server.end("SIGINT"), 0);
   },

@@ -13,7 +13,7 @@ const FOLDER = "docs/examples";
 
 /** What else the answers have, by number. */
 const EXPECTED: Readonly<Record<number, (answer: Answer) => void>> = {
-  3: ({ headers }) => assert.equal(headers.get("idempotency-replayed"), "true"),
+  3: ({ headers }) => assert.equal(headers.get("idempotent-replayed"), "true"),
   4: ({ text }) => assert.match(text, /"categoryId":9007199254740993,/),
   5: ({ headers }) => assert.match(headers.get("link") ?? "", /rel="next"/),
   6: ({ text }) => assert.match(text, /^\[\{"id":2,"name":"Tom"[^}]*\}\]$/),

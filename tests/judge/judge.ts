@@ -392,7 +392,7 @@ function explain(error: unknown): string {
 
 /** The fields of an answer that a clause may check. */
 const SHOWN =
-  /^(?:accept-encoding|access-control-.*|allow|cache-control|connection|content-type|deprecation|idempotency-replayed|link|location|retry-after|sunset|vary|www-authenticate|x-content-type-options)$/;
+  /^(?:accept-encoding|access-control-.*|allow|cache-control|connection|content-type|deprecation|idempotent-replayed|link|location|retry-after|sunset|vary|www-authenticate|x-content-type-options)$/;
 
 /** Quotes the last requests and their answers. The key is hidden before anything is cut. */
 function lastOf(

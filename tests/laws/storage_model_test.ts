@@ -244,7 +244,7 @@ function storeOf(storage: PetStorage): Store {
           sent.headers.set("idempotency-key", idempotencyKey);
         }
         const response = await fetch(sent);
-        if (response.headers.has("idempotency-replayed")) {
+        if (response.headers.has("idempotent-replayed")) {
           replayed = { replayed: true };
         }
         return response;

@@ -57,7 +57,7 @@ test("reset forgets pets, ids, faults, requests and idempotency keys since the s
   store.reset();
   assert.deepEqual([store.faults, store.requests], [[], []]);
   const again = await create({ headers });
-  assert.equal(again.headers.get("idempotency-replayed"), null);
+  assert.equal(again.headers.get("idempotent-replayed"), null);
   assert.match(again.text, /"id":4,/);
   assert.equal(store.pets.length, 4);
 });
@@ -197,7 +197,7 @@ test("a lost answer rejects as fetch does; with work the pet and its key are kep
   await assert.rejects(create({ headers }), TypeError);
   assert.equal(store.pets.length, 1);
   const again = await create({ headers });
-  assert.equal(again.headers.get("idempotency-replayed"), "true");
+  assert.equal(again.headers.get("idempotent-replayed"), "true");
   const sent = store.requests.map(({ status }) => status);
   assert.deepEqual(sent, [null, null, 201]);
 });

@@ -142,7 +142,7 @@ test("start reads MAX_BODY_BYTES, above a runtime's own, and IDEMPOTENCY_RETENTI
     const add = () => ask(server, "POST", "/v1/pets", { body, headers });
     const { status, text } = await add();
     assert.deepEqual([status, text === ""], [expected, false]);
-    assert.equal((await add()).headers.get("idempotency-replayed"), null);
+    assert.equal((await add()).headers.get("idempotent-replayed"), null);
   }
   assert.equal(await server.end(), 0);
 });

@@ -7,7 +7,7 @@ import { handleService } from "../../support/handle_service.ts";
 const APP = "https://app.example.com";
 const EXPOSED = {
   "access-control-expose-headers":
-    "Link, Location, Retry-After, X-Request-Id, Sunset, Deprecation, Idempotency-Replayed, ETag, RateLimit, RateLimit-Policy, WWW-Authenticate, Allow, Accept",
+    "Link, Location, Retry-After, X-Request-Id, Sunset, Deprecation, Idempotent-Replayed, ETag, RateLimit, RateLimit-Policy, WWW-Authenticate, Allow, Accept",
 };
 const TO_APP = { "access-control-allow-origin": APP };
 const TO_ALL = { "access-control-allow-origin": "*" };

@@ -68,9 +68,9 @@ test("each API key has idempotency keys of its own", async () => {
   const other = await send("Bearer other");
   assert.deepEqual([first.status, other.status], [201, 201]);
   assert.notEqual(other.text, first.text);
-  assert.equal(other.headers.get("idempotency-replayed"), null);
+  assert.equal(other.headers.get("idempotent-replayed"), null);
   // The scheme's case and the spaces after it are not part of the API key.
   const again = await send("bearer   other");
   assert.equal(again.text, other.text);
-  assert.equal(again.headers.get("idempotency-replayed"), "true");
+  assert.equal(again.headers.get("idempotent-replayed"), "true");
 });

@@ -30,7 +30,7 @@ export interface Create extends Times {
   /** The `Idempotency-Key`, if it had one. */
   readonly key?: string;
   /**
-   * 201, 201 with `Idempotency-Replayed`, 503 with `Retry-After`, 422, and `unknown` for everything that
+   * 201, 201 with `Idempotent-Replayed`, 503 with `Retry-After`, 422, and `unknown` for everything that
    * leaves the outcome open: 503 without `Retry-After`, and no answer.
    */
   readonly outcome: "added" | "replayed" | "refused" | "reused" | "unknown";

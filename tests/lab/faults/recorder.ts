@@ -278,7 +278,7 @@ export class Recorder {
     const { status, headers, json } = answer ?? {};
     const seen = status === 201 ? this.#toSeen(json) : undefined;
     const outcome = status === 201
-      ? headers?.has("idempotency-replayed") ? "replayed" : "added"
+      ? headers?.has("idempotent-replayed") ? "replayed" : "added"
       : status === 422
       ? "reused"
       : headers?.has("retry-after")
