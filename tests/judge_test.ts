@@ -24,6 +24,7 @@ import {
 import { toJUnit } from "./judge/junit.ts";
 import { LOOK } from "./judge/look.ts";
 import { interfaceContract } from "./judge/mod.ts";
+import { toTestCases } from "./judge/report.ts";
 import { CLAUSES } from "./lab/seeded/mistakes.ts";
 
 const SPEC = { isInterfaceOnly: true };
@@ -95,13 +96,8 @@ test("a report is JUnit's XML too, whatever a store answers", () => {
     },
   ] as const;
   const address = "http://localhost/v1";
-  const xml = toJUnit({
-    address,
-    clauses,
-    fixFirst: null,
-    seed: 1,
-    petsAdded: 0,
-  });
+  const report = { address, clauses, fixFirst: null, seed: 1, petsAdded: 0 };
+  const xml = toJUnit(address, toTestCases(report));
   assert.equal(
     xml,
     `<?xml version="1.0" encoding="UTF-8"?>

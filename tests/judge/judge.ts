@@ -17,6 +17,7 @@ import {
   Unchecked,
 } from "../contract/pets_client.ts";
 import { RAW_HTTP_CLAUSES } from "../contract/raw_http_contract.ts";
+import { hideKey, quote, SHOWN } from "./exchange.ts";
 import { explainFailure, LOOK, look, NOTHING_LISTENS } from "./look.ts";
 
 /** The time limit for an answer, in ms. */
@@ -261,7 +262,7 @@ export async function judgeClause(
       return { outcome: "unchecked", reason: error.message };
     }
     const hide = (text: string) =>
-      plain(text.replaceAll("\r\n", "\n"), service.key);
+      hideKey(text.replaceAll("\r\n", "\n"), service.key);
     const exchange = lastOf(seen, hide).join("\n");
     const { step } = Object(error) as { readonly step?: Step };
     const reason = hide(explain(error)).slice(0, MAX_REASON);
@@ -390,10 +391,6 @@ function explain(error: unknown): string {
   return `${isShown ? "" : `${words}: `}${is} should be ${not}`;
 }
 
-/** The fields of an answer that a clause may check. */
-const SHOWN =
-  /^(?:accept-encoding|access-control-.*|allow|cache-control|connection|content-type|deprecation|idempotent-replayed|link|location|retry-after|sunset|vary|www-authenticate|x-content-type-options)$/;
-
 /** Quotes the last requests and their answers. The key is hidden before anything is cut. */
 function lastOf(
   seen: readonly (string | Answer)[],
@@ -411,37 +408,4 @@ function lastOf(
     return quote(hide(`${status}\n${lines.join("")}\n${text}`), "<");
   });
   return isSent(seen.at(-1)) ? [...shown, "< nothing"] : shown;
-}
-
-/** Puts a mark before each line, and cuts long lines and long texts. */
-function quote(text: string, mark: string): string {
-  const lines = text.trimEnd().split("\n");
-  if (lines.length > 12) {
-    lines.splice(8, Infinity, `… (${lines.length} lines)`);
-  }
-  return lines.map((line) => {
-    const cut = `${line.slice(0, 100)}… (${line.length} characters)`;
-    return `${mark} ${line.length > 300 ? cut : line}`.trimEnd();
-  }).join("\n");
-}
-
-/**
- * Removes the key, also if encoded or shortened by a character, and characters that could control a
- * terminal.
- */
-function plain(text: string, key: string): string {
-  const user = [btoa(`${key}:`), btoa(`:${key}`)];
-  for (const form of [key, encodeURIComponent(key), ...user]) {
-    // A short one may be part of a word by chance.
-    const isShort = form.length < 4;
-    const parts = isShort ? [form] : [form, form.slice(0, -1)];
-    for (const [i, part] of parts.entries()) {
-      const letters = part.replaceAll(/\W/g, "\\$&");
-      const pattern = isShort
-        ? `(?<![^\\s"',=])${letters}(?![^\\s"',=])`
-        : letters;
-      text = text.replaceAll(RegExp(pattern, "gi"), i === 0 ? "KEY" : "KEY-1");
-    }
-  }
-  return text.replaceAll(/[^\P{Cc}\n]/gu, encodeURIComponent);
 }

@@ -1,37 +1,52 @@
-/** Writes a report as JUnit does, for CI servers. */
+/** Writes the results of the judge and of the exam as JUnit does, for CI servers. */
 
-import { isNewFailure, type Report, type Verdict } from "./judge.ts";
+/** A result: it passed if it has neither `failure` nor `skipped`. */
+export interface TestCase {
+  /** The group of the result. */
+  readonly className: string;
+  readonly name: string;
+  /** Why it failed. */
+  readonly failure?: {
+    readonly message: string;
+    /** More lines about it. Default: none. */
+    readonly text?: string;
+  };
+  /** Why it does not count. */
+  readonly skipped?: string;
+}
 
-/**
- * Writes a report as an XML document: a test for each clause. Those that fail as in the baseline are
- * skipped.
- */
-export function toJUnit({ clauses, address }: Report): string {
-  const failures = clauses.filter(isNewFailure).length;
-  const held = clauses.filter(({ outcome }) => outcome === "holds").length;
-  const skipped = clauses.length - failures - held;
+/** Writes results as an XML document with one test suite. */
+export function toJUnit(suite: string, cases: readonly TestCase[]): string {
+  const failures = cases.filter(({ failure }) => failure).length;
+  const skipped = cases.filter(isSkipped).length;
   const counts =
-    `tests="${clauses.length}" failures="${failures}" skipped="${skipped}"`;
-  const tests = clauses.map((verdict) =>
-    `    <testcase classname="${verdict.source}" name="${
-      escapeXml(verdict.sentence)
-    }">${inner(verdict)}</testcase>\n`
+    `tests="${cases.length}" failures="${failures}" skipped="${skipped}"`;
+  const tests = cases.map((one) =>
+    `    <testcase classname="${escapeXml(one.className)}" name="${
+      escapeXml(one.name)
+    }">${inner(one)}</testcase>\n`
   );
   return `<?xml version="1.0" encoding="UTF-8"?>
 <testsuites ${counts}>
-  <testsuite name="${escapeXml(address)}" ${counts}>
+  <testsuite name="${escapeXml(suite)}" ${counts}>
 ${tests.join("")}  </testsuite>
 </testsuites>
 `;
 }
 
-function inner(verdict: Verdict): string {
-  const { reason = "", because, says = "", exchange = "" } = verdict;
-  if (verdict.outcome === "holds") return "";
-  const message = `message="${escapeXml(because ?? reason)}"`;
-  return isNewFailure(verdict)
-    ? `<failure ${message}>${escapeXml(`${says}\n${exchange}`)}</failure>`
-    : `<skipped ${message}/>`;
+function isSkipped({ failure, skipped }: TestCase): boolean {
+  return failure === undefined && skipped !== undefined;
+}
+
+function inner({ failure, skipped }: TestCase): string {
+  if (failure !== undefined) {
+    const { message, text = "" } = failure;
+    return `<failure message="${escapeXml(message)}">${
+      escapeXml(text)
+    }</failure>`;
+  }
+  if (skipped === undefined) return "";
+  return `<skipped message="${escapeXml(skipped)}"/>`;
 }
 
 /**

@@ -4,20 +4,15 @@ import process from "node:process";
 import {
   APART,
   parseArguments,
-  readUtf8,
   reportAndExit,
   UsageError,
 } from "../../adapters/standalone/command_line.ts";
 import { checkRuntime } from "../../core/json.ts";
 import { isSendable } from "../../core/keys/api_keys.ts";
-import {
-  isNewFailure,
-  judge,
-  type Report,
-  SENTENCES,
-  type Verdict,
-} from "./judge.ts";
+import { readBaseline, reportStale } from "./baseline.ts";
+import { isNewFailure, judge, type Report, SENTENCES } from "./judge.ts";
 import { toJUnit } from "./junit.ts";
+import { printer, printSummary, toTestCases } from "./report.ts";
 
 const COMMAND = `${APART} judge`;
 
@@ -30,6 +25,7 @@ Example:  PETSTORE_KEY=secret ${COMMAND} http://localhost:3000/v1
   --only spec      checks only what the interface says, not the decisions where it is silent
   --category ID    the category of the pets that it adds (default: 1)
   --baseline FILE  clauses on the lines "fails: …" of FILE, such as an earlier report, may fail
+  --strict         exits with 1 also if a clause in the baseline no longer fails
   --seed N         generates the same values as a report with this seed
   --json           prints one JSON object at the end: docs/judge.md describes it
   --junit          prints the report as JUnit XML, for CI servers
@@ -42,11 +38,6 @@ wrong.
 
 const LOOPBACK = /^(?:(?:.*\.)?localhost|127\.[\d.]+|\[::1\])$/;
 
-const HEADINGS = {
-  interface: "The interface",
-  decision: "Decisions where the interface is silent",
-};
-
 /** Runs the command with the arguments that follow `judge`. */
 export async function runJudge(args: readonly string[]): Promise<void> {
   checkRuntime();
@@ -56,13 +47,14 @@ export async function runJudge(args: readonly string[]): Promise<void> {
     only: { type: "string" },
     category: { type: "string" },
     baseline: { type: "string" },
+    strict: { type: "boolean" },
     seed: { type: "string" },
     json: { type: "boolean" },
     junit: { type: "boolean" },
     yes: { type: "boolean" },
   }, true);
   const { help, key = process.env.PETSTORE_KEY, only, yes } = values;
-  const { json, junit, baseline } = values;
+  const { json, junit, baseline, strict } = values;
   if (help) return void process.stdout.write(HELP);
   const [address = "", ...more] = positionals;
   const url = URL.canParse(address) ? new URL(address) : undefined;
@@ -95,6 +87,9 @@ export async function runJudge(args: readonly string[]): Promise<void> {
   if (json === true && junit === true) {
     throw new UsageError("judge prints --json or --junit, not both");
   }
+  if (strict === true && baseline === undefined) {
+    throw new UsageError("--strict needs --baseline FILE");
+  }
   const categoryId = readCategory(values.category);
   if (!LOOPBACK.test(url.hostname) && yes !== true) {
     throw new UsageError(
@@ -107,7 +102,11 @@ export async function runJudge(args: readonly string[]): Promise<void> {
   }
   const known = baseline === undefined
     ? new Set<string>()
-    : readBaseline(baseline);
+    : readBaseline(baseline, {
+      command: "judge",
+      word: "fails",
+      known: SENTENCES,
+    });
   const close = (): Promise<void> => Promise.resolve();
   const service = { fetch, base, key, categoryId, close };
   const options = {
@@ -119,7 +118,9 @@ export async function runJudge(args: readonly string[]): Promise<void> {
   if (json === true || junit === true) {
     report = await judge(service, options);
     console.log(
-      json === true ? JSON.stringify(report, null, 2) : toJUnit(report),
+      json === true
+        ? JSON.stringify(report, null, 2)
+        : toJUnit(report.address, toTestCases(report)),
     );
   } else {
     console.log(
@@ -129,97 +130,18 @@ export async function runJudge(args: readonly string[]): Promise<void> {
     report = await judge(service, { ...options, onVerdict: printer() });
     printSummary(report);
   }
-  for (const { sentence, outcome } of report.clauses) {
-    if (outcome === "holds" && known.has(sentence)) {
-      console.error(
-        `No longer fails, so remove it from ${baseline}: ${sentence}`,
-      );
-    }
-  }
+  const stale = report.clauses.filter(({ sentence, outcome }) =>
+    outcome === "holds" && known.has(sentence)
+  ).map(({ sentence }) => sentence);
+  const isStale = reportStale(baseline ?? "", stale);
+  if (isStale && strict === true) process.exitCode = 1;
   if (report.clauses.some(isNewFailure)) process.exitCode = 1;
-}
-
-/** Reads which clauses fail in a report, or in what is left of one. */
-function readBaseline(file: string): ReadonlySet<string> {
-  let text;
-  try {
-    text = readUtf8(file);
-  } catch (cause) {
-    throw new UsageError(
-      `Cannot read the baseline ${file}: ${(cause as Error).message}`,
-    );
-  }
-  const lines = text.matchAll(/^fails: (.*?)\r?$/gm);
-  const known = new Set(Array.from(lines, ([, sentence = ""]) => sentence));
-  // A text without such lines accepts nothing.
-  if (known.size === 0 && /^\s*[{<]/.test(text)) {
-    throw new UsageError(
-      `${file} is JSON or XML: give a report that judge printed without --json and --junit`,
-    );
-  }
-  for (const sentence of known) {
-    if (SENTENCES.has(sentence)) continue;
-    throw new UsageError(
-      `${file} has a clause that judge does not have: ${sentence}`,
-    );
-  }
-  return known;
 }
 
 function readCategory(text: string | boolean = "1"): bigint {
   const id = /^-?\d{1,19}$/.test(`${text}`) ? BigInt(text) : undefined;
   if (id !== undefined && id === BigInt.asIntN(64, id)) return id;
   throw new UsageError(`--category is an int64, not ${text}`);
-}
-
-/** Prints each verdict, below the heading of its source. */
-function printer(): (verdict: Verdict) => void {
-  let last = "";
-  return ({ sentence, source, outcome, reason = "", says, ...more }) => {
-    if (source !== last) console.log(`\n${HEADINGS[source]}:\n`);
-    last = source;
-    if (outcome === "holds") console.log(`holds: ${sentence}`);
-    else if (outcome === "unchecked") {
-      console.log(`cannot be checked from outside: ${sentence} (${reason})`);
-    } else if (more.known) {
-      console.log(
-        `fails: ${sentence}\n    as in the baseline: ${
-          more.because ?? reason
-        }\n`,
-      );
-    } else if (more.because !== undefined) {
-      console.log(`fails: ${sentence}\n    because of: ${more.because}\n`);
-    } else {
-      const cited = says === undefined ? "" : `\nThe interface: ${says}`;
-      const shown = `${reason}${cited}\n${more.exchange ?? ""}`.trimEnd();
-      console.log(
-        `fails: ${sentence}\n    ${shown.replaceAll("\n", "\n    ")}\n`,
-      );
-    }
-  };
-}
-
-function printSummary({ clauses, fixFirst, petsAdded, seed }: Report): void {
-  console.log("");
-  for (const source of ["interface", "decision"] as const) {
-    const outcomes = clauses.filter((verdict) => verdict.source === source)
-      .map(({ outcome }) => outcome);
-    if (outcomes.length === 0) continue;
-    const [holds, fails, unchecked] = (["holds", "fails", "unchecked"] as const)
-      .map((one) => outcomes.filter((outcome) => outcome === one).length);
-    console.log(
-      `${
-        HEADINGS[source]
-      }: ${holds} hold, ${fails} fail, ${unchecked} cannot be checked from outside.`,
-    );
-  }
-  const known = clauses.filter((verdict) => verdict.known).length;
-  if (known > 0) console.log(`In the baseline: ${known} of those that fail.`);
-  if (fixFirst !== null) console.log(`Fix first: ${fixFirst}`);
-  const added = petsAdded === 0
-    ? "No create succeeded."
-    : `At least ${petsAdded} pets were added.`;
-  console.log(`${added} Seed: ${seed}`);
 }
 
 if (import.meta.main) runJudge(process.argv.slice(2)).catch(reportAndExit);

@@ -146,6 +146,9 @@ test("the judge exits with 1 only if more fails than in the baseline", async (t)
     assert.match(again.text, words);
     assert.equal(again.code, code, again.text);
   }
+  const strict = await runJudge([...args, "--baseline", accepted, "--strict"]);
+  assert.match(strict.text, /^No longer fails, .*: createPet /m);
+  assert.equal(strict.code, 1, strict.text);
   writeFileSync(accepted, "");
   const perfect = await runJudge([...args, "--baseline", accepted]);
   assert.equal(perfect.code, 0, perfect.text);
@@ -165,6 +168,7 @@ test("the judge refuses what it cannot judge, in a sentence", async () => {
     [2, /--category is an int64/, local, ...KEY, "--category", "x"],
     [2, /--only can be spec/, local, ...KEY, "--only", "x"],
     [2, /example\.com is not .*--yes/, "https://example.com/v1", ...KEY],
+    [2, /--strict needs --baseline/, local, ...KEY, "--strict"],
     [2, /--seed is a number/, local, ...KEY, "--seed", "x"],
   ];
   for (const [expected, words, ...args] of wrong) {
