@@ -1,5 +1,6 @@
 /** The judge, on stores with mistakes. `judge_slow.ts` adds choices. */
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { createServer, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { apiKeys } from "../core/keys/api_keys.ts";
@@ -19,15 +20,22 @@ import {
   judge,
   judgeClause,
   type Report,
-  SENTENCES,
 } from "./judge/judge.ts";
 import { toJUnit } from "./judge/junit.ts";
 import { LOOK } from "./judge/look.ts";
 import { interfaceContract } from "./judge/mod.ts";
 import { toTestCases } from "./judge/report.ts";
+import {
+  DECISIONS,
+  describeSet,
+  INTERFACE,
+  OWN,
+  ownOf,
+  SENTENCES,
+} from "./judge/sets.ts";
 import { CLAUSES } from "./lab/seeded/mistakes.ts";
 
-const SPEC = { isInterfaceOnly: true };
+const SPEC = { sets: [INTERFACE] };
 
 const ALL = {
   ...INTERFACE_CLAUSES,
@@ -96,8 +104,8 @@ test("a report is JUnit's XML too, whatever a store answers", () => {
     },
   ] as const;
   const address = "http://localhost/v1";
-  const report = { address, clauses, fixFirst: null, seed: 1, petsAdded: 0 };
-  const xml = toJUnit(address, toTestCases(report));
+  const found = { sets: [], fixFirst: null, seed: 1, petsAdded: 0 };
+  const xml = toJUnit(address, toTestCases({ address, clauses, ...found }));
   assert.equal(
     xml,
     `<?xml version="1.0" encoding="UTF-8"?>
@@ -135,6 +143,33 @@ test("interfaceContract registers a test for each clause, which shows a wrong an
 test("each clause of the interface blames a mistake", () => {
   const blaming = new Set(Object.values(CLAUSES));
   assert.deepEqual([...blaming].sort(), Object.keys(INTERFACE_CLAUSES).sort());
+});
+
+test("the sets of clauses are frozen, and what a copy adds is in none", async () => {
+  const frozen = {
+    "interface 1.0, 35 clauses": "e0e4383f79c70574d4d9a3e07224c8ace7fa6360",
+    "decisions 1.0, 84 clauses": "0865f865e54efe90000be0fbae69dcf0ed66c738",
+  };
+  const digests = [INTERFACE, DECISIONS].map(async (set) => {
+    const text = Object.keys(set.clauses).join("\n");
+    const bytes = await crypto.subtle.digest(
+      "SHA-1",
+      new TextEncoder().encode(text),
+    );
+    return [describeSet(set), Buffer.from(bytes).toString("hex")];
+  });
+  assert.deepEqual(Object.fromEntries(await Promise.all(digests)), frozen);
+  const mine = { "removePet answers 204": async () => {} };
+  assert.deepEqual(ownOf({ ...INTERFACE.clauses, ...mine }), mine);
+  const { clauses, sets } = await judge(storeOf(), {
+    sets: [INTERFACE, { ...OWN, clauses: mine }],
+    only: new Set(["removePet answers 204"]),
+  });
+  assert.deepEqual(sets.map(({ clauses }) => clauses), [35, 1]);
+  assert.deepEqual(
+    clauses.map(({ source, outcome }) => [source, outcome]),
+    [["own", "holds"]],
+  );
 });
 
 test("the judge counts the pets it added: those repeated once, and those with a 200", async () => {

@@ -3,12 +3,7 @@
 import { AssertionError } from "node:assert";
 import { inspect } from "node:util";
 import type { Answer, OpenService, Pet } from "../contract/ask.ts";
-import { HOSTILE_BYTES_CLAUSES } from "../contract/hostile_bytes_contract.ts";
-import { HTTP_CLAUSES } from "../contract/http_contract.ts";
-import { IDEMPOTENCY_CLAUSES } from "../contract/http_idempotency_contract.ts";
-import { INTERFACE_CLAUSES } from "../contract/interface_contract.ts";
 import {
-  type Clause,
   type Clauses,
   newSeed,
   petIn,
@@ -16,9 +11,9 @@ import {
   type Step,
   Unchecked,
 } from "../contract/pets_client.ts";
-import { RAW_HTTP_CLAUSES } from "../contract/raw_http_contract.ts";
 import { hideKey, quote, SHOWN } from "./exchange.ts";
 import { explainFailure, LOOK, look, NOTHING_LISTENS } from "./look.ts";
+import { type ClauseSet, DECISIONS, INTERFACE, needsPlainTcp } from "./sets.ts";
 
 /** The time limit for an answer, in ms. */
 export const PATIENCE = 10_000;
@@ -28,9 +23,10 @@ export interface Verdict {
   /** What the clause promises. */
   readonly sentence: string;
   /**
-   * Who makes the promise: the interface, or this project's decision where the interface is silent.
+   * Who makes the promise: the interface, this project's decision where the interface is silent, or
+   * whoever added the clause to a copy of this project.
    */
-  readonly source: "interface" | "decision";
+  readonly source: "interface" | "decision" | "own";
   /** Whether the promise is kept; `unchecked` if that cannot be checked from outside. */
   readonly outcome: "holds" | "fails" | "unchecked";
   /** Why it fails, or why it cannot be checked. */
@@ -49,6 +45,8 @@ export interface Verdict {
 export interface Report {
   /** The base address of the service. */
   readonly address: string;
+  /** The sets of clauses, each with the number of clauses that it has. */
+  readonly sets: readonly { readonly name: string; readonly clauses: number }[];
   /** The outcomes, in the order of the clauses. */
   readonly clauses: readonly Verdict[];
   /**
@@ -64,8 +62,10 @@ export interface Report {
 
 /** Settings of {@linkcode judge}. */
 export interface JudgeOptions {
-  /** If true, only the clauses of the interface are checked. */
-  readonly isInterfaceOnly?: boolean;
+  /** The sets of clauses to check. Default: those of the interface and of the decisions. */
+  readonly sets?: readonly ClauseSet[];
+  /** The only sentences of them to check. Default: all. */
+  readonly only?: ReadonlySet<string>;
   /** The time limit for an answer, in ms. Default: {@linkcode PATIENCE}. */
   readonly patience?: number;
   /** The seed of the generated values. Default: random. */
@@ -95,8 +95,14 @@ export async function judge(
   service: OpenService,
   options: JudgeOptions = {},
 ): Promise<Report> {
-  const { isInterfaceOnly = false, seed = newSeed(), onVerdict } = options;
+  const { sets = [INTERFACE, DECISIONS], seed = newSeed(), onVerdict } =
+    options;
   const { known = new Set() } = options;
+  const chosen = sets.flatMap(({ source, clauses }) =>
+    Object.entries(clauses)
+      .filter(([sentence]) => options.only?.has(sentence) ?? true)
+      .map(([sentence, clause]) => ({ sentence, source, clause }))
+  );
   const added: Pet[] = [];
   let odd = 0;
   let silent = 0;
@@ -142,8 +148,9 @@ export async function judge(
   // These are checked first, but reported in their places.
   const early = new Map<string, Judged>();
   const judgeEarly = async (sentence: string, service: OpenService) => {
-    const clause = INTERFACE_CLAUSES[sentence] as Clause;
-    early.set(sentence, await judgeNext(clause, service));
+    const found = chosen.find((one) => one.sentence === sentence);
+    if (found === undefined) return;
+    early.set(sentence, await judgeNext(found.clause, service));
   };
   await judgeEarly(EMPTY, judged); // before the first pet is added
   const first = await judgeNext({ check: look }, judged);
@@ -152,31 +159,26 @@ export async function judge(
   } else {
     const marked = { ...judged, ...await findMark(judged) };
     for (const sentence of Object.values(STEPS)) {
-      if (sentence in INTERFACE_CLAUSES) await judgeEarly(sentence, marked);
+      if (sentence in INTERFACE.clauses) await judgeEarly(sentence, marked);
     }
-    for (const [source, clauses] of SOURCES) {
-      if (isInterfaceOnly && source === "decision") continue;
-      for (const [sentence, clause] of Object.entries(clauses)) {
-        const found = early.get(sentence) ??
-          (silent < MOST_SILENT
-            ? await judgeNext(outside(clause, clauses, service), marked)
-            : UNANSWERED);
-        const { step, ...verdict } = found;
-        const because = step === undefined
-          ? causeOf(found, early)
-          : STEPS[step];
-        const cause = early.get(because) ??
-          verdicts.find((earlier) => earlier.sentence === because);
-        const isEffect = because !== sentence && cause?.outcome === "fails";
-        // A failure after which no further clause is checked is always new.
-        const isKnown = verdict.outcome === "fails" && known.has(sentence) &&
-          silent < MOST_SILENT;
-        add({
-          ...{ sentence, source, ...verdict },
-          ...isEffect && { because },
-          ...isKnown && { known: true },
-        });
-      }
+    for (const { sentence, source, clause } of chosen) {
+      const found = early.get(sentence) ??
+        (silent < MOST_SILENT
+          ? await judgeNext(outside(sentence, clause, service), marked)
+          : UNANSWERED);
+      const { step, ...verdict } = found;
+      const because = step === undefined ? causeOf(found, early) : STEPS[step];
+      const cause = early.get(because) ??
+        verdicts.find((earlier) => earlier.sentence === because);
+      const isEffect = because !== sentence && cause?.outcome === "fails";
+      // A failure after which no further clause is checked is always new.
+      const isKnown = verdict.outcome === "fails" && known.has(sentence) &&
+        silent < MOST_SILENT;
+      add({
+        ...{ sentence, source, ...verdict },
+        ...isEffect && { because },
+        ...isKnown && { known: true },
+      });
     }
   }
   const failing = verdicts.filter(isNewFailure);
@@ -191,7 +193,10 @@ export async function judge(
   const { base: address } = service;
   // A create that is repeated with its Idempotency-Key adds nothing.
   const petsAdded = new Set(added.map(({ id }) => id)).size + odd;
-  return { address, seed, clauses: verdicts, fixFirst, petsAdded };
+  return {
+    ...{ address, seed, sets: sets.map(sizeOf) },
+    ...{ clauses: verdicts, fixFirst, petsAdded },
+  };
 }
 
 /** Tells whether a clause fails that is not in the baseline. */
@@ -199,18 +204,9 @@ export function isNewFailure({ outcome, known }: Verdict): boolean {
   return outcome === "fails" && known === undefined;
 }
 
-const SOURCES = [
-  ["interface", INTERFACE_CLAUSES],
-  ["decision", HTTP_CLAUSES],
-  ["decision", IDEMPOTENCY_CLAUSES],
-  ["decision", RAW_HTTP_CLAUSES],
-  ["decision", HOSTILE_BYTES_CLAUSES],
-] as const;
-
-/** The sentences of all clauses. */
-export const SENTENCES: ReadonlySet<string> = new Set(
-  SOURCES.flatMap(([, clauses]) => Object.keys(clauses)),
-);
+function sizeOf({ name, clauses }: ClauseSet): Report["sets"][number] {
+  return { name, clauses: Object.keys(clauses).length };
+}
 
 const ENDED =
   "The connection was lost and nothing listens any more: did this request end the service, or the one before?";
@@ -282,13 +278,11 @@ function causeOf(
 
 /** Replaces the check of a clause that cannot be checked from outside by one that says so. */
 function outside(
+  sentence: string,
   clause: Clauses[string],
-  clauses: Clauses,
   { base }: OpenService,
 ): Clauses[string] {
-  const isBytes = clauses === RAW_HTTP_CLAUSES ||
-    clauses === HOSTILE_BYTES_CLAUSES;
-  const needsTcp = isBytes && base.startsWith("https:")
+  const needsTcp = needsPlainTcp(sentence) && base.startsWith("https:")
     ? "it needs a connection without TLS"
     : undefined;
   const { outside = needsTcp } = typeof clause === "function" ? {} : clause;

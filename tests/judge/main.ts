@@ -10,19 +10,30 @@ import {
 import { checkRuntime } from "../../core/json.ts";
 import { isSendable } from "../../core/keys/api_keys.ts";
 import { readBaseline, reportStale } from "./baseline.ts";
-import { isNewFailure, judge, type Report, SENTENCES } from "./judge.ts";
+import { isNewFailure, judge, type Report } from "./judge.ts";
 import { toJUnit } from "./junit.ts";
 import { printer, printSummary, toTestCases } from "./report.ts";
+import {
+  type ClauseSet,
+  DECISIONS,
+  describeSet,
+  INTERFACE,
+  OWN,
+  SENTENCES,
+} from "./sets.ts";
 
 const COMMAND = `${APART} judge`;
 
 const HELP = `judge: checks any service against the contract of the pet store
 
-Usage:    PETSTORE_KEY=KEY ${COMMAND} ADDRESS [--only spec] [--category ID] [--baseline FILE] [--json | --junit] [--yes]
+Usage:    PETSTORE_KEY=KEY ${COMMAND} ADDRESS [--only CLAUSE] [--category ID] [--baseline FILE] [--json | --junit] [--yes]
 Example:  PETSTORE_KEY=secret ${COMMAND} http://localhost:3000/v1
 
   --key KEY        the API key, instead of PETSTORE_KEY; ps shows it
   --only spec      checks only what the interface says, not the decisions where it is silent
+  --only CLAUSE    checks only the clauses that contain this text
+  --own            checks also the clauses that a copy of this project added
+  --list           prints the clauses and the sets that they are in, and checks nothing
   --category ID    the category of the pets that it adds (default: 1)
   --baseline FILE  clauses on the lines "fails: …" of FILE, such as an earlier report, may fail
   --strict         exits with 1 also if a clause in the baseline no longer fails
@@ -45,6 +56,8 @@ export async function runJudge(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArguments(args, {
     key: { type: "string" },
     only: { type: "string" },
+    own: { type: "boolean" },
+    list: { type: "boolean" },
     category: { type: "string" },
     baseline: { type: "string" },
     strict: { type: "boolean" },
@@ -56,6 +69,16 @@ export async function runJudge(args: readonly string[]): Promise<void> {
   const { help, key = process.env.PETSTORE_KEY, only, yes } = values;
   const { json, junit, baseline, strict } = values;
   if (help) return void process.stdout.write(HELP);
+  const all = [
+    INTERFACE,
+    ...only === "spec" ? [] : [DECISIONS],
+    ...values.own === true ? [OWN] : [],
+  ];
+  const chosen = choose(only, all);
+  const sets = all.filter(({ clauses }) =>
+    Object.keys(clauses).some((sentence) => chosen.has(sentence))
+  );
+  if (values.list === true) return printSets(sets, chosen);
   const [address = "", ...more] = positionals;
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const base = url?.href.replace(/\/$/, "") ?? "";
@@ -80,9 +103,6 @@ export async function runJudge(args: readonly string[]): Promise<void> {
     throw new UsageError(
       "the API key must be visible ASCII characters without spaces",
     );
-  }
-  if (only !== undefined && only !== "spec") {
-    throw new UsageError(`--only can be spec, not ${only}`);
   }
   if (json === true && junit === true) {
     throw new UsageError("judge prints --json or --junit, not both");
@@ -110,7 +130,8 @@ export async function runJudge(args: readonly string[]): Promise<void> {
   const close = (): Promise<void> => Promise.resolve();
   const service = { fetch, base, key, categoryId, close };
   const options = {
-    isInterfaceOnly: only === "spec",
+    sets,
+    only: chosen,
     known,
     ...seed !== undefined && { seed },
   };
@@ -124,7 +145,8 @@ export async function runJudge(args: readonly string[]): Promise<void> {
     );
   } else {
     console.log(
-      `Judging ${base}. This adds a few hundred pets with random names and leaves them.\n` +
+      `Judging ${base} by ${sets.map(describeSet).join("; ")}.\n` +
+        "This adds a few hundred pets with random names and leaves them.\n" +
         "Nobody else should add pets meanwhile.",
     );
     report = await judge(service, { ...options, onVerdict: printer() });
@@ -136,6 +158,38 @@ export async function runJudge(args: readonly string[]): Promise<void> {
   const isStale = reportStale(baseline ?? "", stale);
   if (isStale && strict === true) process.exitCode = 1;
   if (report.clauses.some(isNewFailure)) process.exitCode = 1;
+}
+
+/**
+ * Returns the sentences to check: the one that is the text, or those that contain it in any case.
+ *
+ * @throws {UsageError} if none does.
+ */
+function choose(
+  text: string | undefined,
+  sets: readonly ClauseSet[],
+): ReadonlySet<string> {
+  const all = sets.flatMap(({ clauses }) => Object.keys(clauses));
+  if (text === undefined || text === "spec") return new Set(all);
+  const has = (sentence: string) =>
+    sentence.toLowerCase().includes(text.toLowerCase());
+  const found = all.includes(text) ? [text] : all.filter(has);
+  if (found.length > 0) return new Set(found);
+  throw new UsageError(
+    `--only can be spec, or (part of) a clause that --list prints, not ${text}`,
+  );
+}
+
+function printSets(
+  sets: readonly ClauseSet[],
+  chosen: ReadonlySet<string>,
+): void {
+  for (const set of sets) {
+    const sentences = Object.keys(set.clauses).filter((one) => chosen.has(one));
+    console.log(`${describeSet(set)}:\n`);
+    for (const sentence of sentences) console.log(sentence);
+    console.log("");
+  }
 }
 
 function readCategory(text: string | boolean = "1"): bigint {

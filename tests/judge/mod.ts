@@ -10,7 +10,6 @@ import { readOptions } from "../../adapters/client/options.ts";
 import { isInt64 } from "../../core/json.ts";
 import { checkIntegers, checkNames } from "../../core/options.ts";
 import type { OpenService } from "../contract/ask.ts";
-import { INTERFACE_CLAUSES } from "../contract/interface_contract.ts";
 import { newSeed } from "../contract/pets_client.ts";
 import {
   findMark,
@@ -21,6 +20,7 @@ import {
   type Verdict,
   withPatience,
 } from "./judge.ts";
+import { DECISIONS, INTERFACE } from "./sets.ts";
 
 export type { Report, Verdict } from "./judge.ts";
 
@@ -96,7 +96,7 @@ export async function judge(options: JudgeOptions): Promise<Report> {
   const { seed = newSeed(), onVerdict } = options;
   checkIntegers({ seed }, 0, 2 ** 32 - 1);
   return await judgeService(serviceOf(options), {
-    isInterfaceOnly: onlyInterface,
+    sets: onlyInterface ? [INTERFACE] : [INTERFACE, DECISIONS],
     patience: timeout,
     seed,
     ...onVerdict !== undefined && { onVerdict },
@@ -137,7 +137,7 @@ export function interfaceContract(options: InterfaceContractOptions): void {
     const patient = { ...service, fetch };
     return { ...patient, ...await findMark(patient) };
   };
-  for (const [title, clause] of Object.entries(INTERFACE_CLAUSES)) {
+  for (const [title, clause] of Object.entries(INTERFACE.clauses)) {
     it(title, async () => {
       const found = await judgeClause(clause, await (opened ??= open()));
       if (found.outcome !== "fails") return;

@@ -6,6 +6,7 @@ import type { TestCase } from "./junit.ts";
 const HEADINGS = {
   interface: "The interface",
   decision: "Decisions where the interface is silent",
+  own: "Clauses of this copy of the project",
 };
 
 /** Prints each verdict, below the heading of its source. */
@@ -40,7 +41,7 @@ export function printSummary(
   { clauses, fixFirst, petsAdded, seed }: Report,
 ): void {
   console.log("");
-  for (const source of ["interface", "decision"] as const) {
+  for (const source of ["interface", "decision", "own"] as const) {
     const outcomes = clauses.filter((verdict) => verdict.source === source)
       .map(({ outcome }) => outcome);
     if (outcomes.length === 0) continue;

@@ -14,6 +14,7 @@ import {
 import { INTERFACE_CLAUSES } from "../../contract/interface_contract.ts";
 import { CHANCES, CHOICES, HIDDEN, storeOf } from "./choices.ts";
 import { judge, judgeClause, type Report } from "../../judge/judge.ts";
+import { INTERFACE } from "../../judge/sets.ts";
 import { CLAUSES } from "./mistakes.ts";
 import { KEY as SEEDED_KEY } from "./switchable_store.ts";
 import {
@@ -166,7 +167,14 @@ test("the judge refuses what it cannot judge, in a sentence", async () => {
   const wrong: [code: number, RegExp, ...args: string[]][] = [
     [2, /PETSTORE_KEY, or --key KEY/, local],
     [2, /--category is an int64/, local, ...KEY, "--category", "x"],
-    [2, /--only can be spec/, local, ...KEY, "--only", "x"],
+    [
+      2,
+      /--only can be spec, or \(part of\) a clause/,
+      local,
+      ...KEY,
+      "--only",
+      "x",
+    ],
     [2, /example\.com is not .*--yes/, "https://example.com/v1", ...KEY],
     [2, /--strict needs --baseline/, local, ...KEY, "--strict"],
     [2, /--seed is a number/, local, ...KEY, "--seed", "x"],
@@ -210,7 +218,7 @@ test("each clause blames its mistake after all other clauses, and without links"
 
 /** The clauses of the interface that fail on a store with these mistakes and choices. */
 async function failing(...names: readonly string[]): Promise<string[]> {
-  const { clauses } = await judge(storeOf(...names), { isInterfaceOnly: true });
+  const { clauses } = await judge(storeOf(...names), { sets: [INTERFACE] });
   return clauses.filter(({ outcome }) => outcome === "fails")
     .map(({ sentence }) => sentence);
 }
