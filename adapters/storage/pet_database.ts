@@ -16,9 +16,39 @@ export const DEFAULT_RETENTION = 86_400_000;
 export const NO_TABLES =
   "it lacks the tables of this program, which a server makes when it starts; nothing was changed";
 
-/** The reason to refuse tables without `last_used`, the newest column. */
-export const NO_COLUMNS =
-  "its table api_keys lacks columns of this program; nothing was changed: the changelog says how to add them";
+/** A column of integers that a release added to a table. It may be NULL. */
+export interface AddedColumn {
+  readonly table: string;
+  readonly column: string;
+}
+
+/**
+ * What releases have added to the tables of version 1, oldest first. Whoever opens a database for
+ * writing adds what is missing; earlier releases ignore it. A change of any other kind must raise
+ * the version instead.
+ */
+export const ADDED_COLUMNS: readonly AddedColumn[] = [
+  { table: "api_keys", column: "expires" },
+  { table: "api_keys", column: "last_used" },
+];
+
+/** Makes the statement that adds a column; `type` is the database's for 64-bit integers. */
+export function addColumn(
+  { table, column }: AddedColumn,
+  type: string,
+): string {
+  return `ALTER TABLE ${table} ADD COLUMN ${column} ${type}`;
+}
+
+/** The reason to refuse a database that lacks columns. */
+export function lacksColumns(missing: readonly AddedColumn[]): string {
+  const names = missing.map(({ table, column }) => `${table}.${column}`);
+  return `it lacks the columns ${names.join(" and ")} of this release`;
+}
+
+/** Who adds them, for a database that is only read. */
+export const ADDS_COLUMNS =
+  "which a server adds when it starts, and the command keys; nothing was changed";
 
 /** Counts of connections to a database. It is here so that only PostgreSQL needs types of `pg`. */
 export interface PoolCounts {

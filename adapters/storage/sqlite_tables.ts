@@ -2,7 +2,7 @@
 
 /**
  * The version of the tables. Raise it when {@linkcode TABLES} changes, unless only columns are
- * added; then look for the newest where the version is checked.
+ * added: those go to `ADDED_COLUMNS` too.
  */
 export const SCHEMA_VERSION = 1;
 

@@ -14,6 +14,8 @@ import type { StorageError } from "../../../core/pets/pet_storage.ts";
 import { checkIntegers, checkNames } from "../../../core/options.ts";
 import { apiKeyStorage, type Run } from "../api_keys.ts";
 import {
+  addColumn,
+  ADDED_COLUMNS,
   closedError,
   DEFAULT_RETENTION,
   type PetDatabase,
@@ -58,8 +60,8 @@ const KEEP_KEY =
 const BY_KEY = "SELECT pet_id FROM idempotency_keys WHERE key = ?";
 
 /**
- * Makes a storage in D1. Its tables `pets`, `api_keys` and `idempotency_keys` are created when a
- * statement finds one missing. It can serve all requests of a Worker: they do not wait for one
+ * Makes a storage in D1. Its tables `pets`, `api_keys` and `idempotency_keys`, and their newest
+ * columns, are created when a statement finds one missing. It can serve all requests of a Worker: they do not wait for one
  * another.
  *
  * @example Use it in a Worker
@@ -174,7 +176,7 @@ export function d1Storage(
   };
 }
 
-/** Runs statements in one transaction; creates the tables if one is missing. */
+/** Runs statements in one transaction; creates the tables, or columns, if one is missing. */
 async function batch(
   binding: D1Binding,
   statements: D1Statement[],
@@ -182,10 +184,29 @@ async function batch(
   try {
     return await binding.batch(statements);
   } catch (error) {
-    if (!/no such table/.test(String(error))) throw error;
-    await binding.batch(TABLES.map((sql) => binding.prepare(sql)));
+    if (/no such table/.test(String(error))) {
+      await binding.batch(TABLES.map((sql) => binding.prepare(sql)));
+    } else if (isColumnMissing(error)) await addColumns(binding);
+    else throw error;
   }
   return await binding.batch(statements);
+}
+
+/** Tells whether one of our newest columns is missing, and not one of another program's table. */
+function isColumnMissing(error: unknown): boolean {
+  const [, name] = /no (?:such column:|column named) (\w+)/
+    .exec(String(error)) ?? [];
+  return ADDED_COLUMNS.some(({ column }) => column === name);
+}
+
+/** Adds each column unless it exists: another Worker may be adding them too. */
+async function addColumns(binding: D1Binding): Promise<void> {
+  for (const added of ADDED_COLUMNS) {
+    const statement = binding.prepare(addColumn(added, "INTEGER"));
+    await binding.batch([statement]).catch((error) => {
+      if (!/duplicate column name/.test(String(error))) throw error;
+    });
+  }
 }
 
 /** Reads a pet from a row of `COLUMNS`. */

@@ -7,13 +7,21 @@ import type { PostgresConnections, Send } from "./connections.ts";
 import { fault, isTransient } from "./fault.ts";
 import { SCHEMA_LOCK } from "./turn.ts";
 import type { Access } from "../transfer.ts";
-import { assertVersion, NO_COLUMNS, NO_TABLES } from "../pet_database.ts";
+import {
+  addColumn,
+  ADDED_COLUMNS,
+  type AddedColumn,
+  ADDS_COLUMNS,
+  assertVersion,
+  lacksColumns,
+  NO_TABLES,
+} from "../pet_database.ts";
 
 const ACTION = "open the database";
 
 /**
  * The version of the tables. Raise it when {@linkcode TABLES} changes, unless only columns are
- * added; then look for the newest where the version is checked.
+ * added: those go to `ADDED_COLUMNS` too.
  */
 const SCHEMA_VERSION = 1;
 
@@ -68,15 +76,25 @@ const CAUTIONS = `SELECT current_setting('lock_timeout') = '0',
       WHERE seqrelid = pg_get_serial_sequence('pets', 'id')::regclass::oid
         AND seqcache > 1)`;
 // The catalogue, because this user need not be allowed to read keys.
-const VERSION = `SELECT max(version), EXISTS (SELECT FROM pg_attribute
-      WHERE attrelid = 'api_keys'::regclass::oid AND attname = 'last_used')
-    FROM petstore_schema`;
+const VERSION = `SELECT max(version), ${
+  ADDED_COLUMNS.map(({ table, column }) =>
+    `EXISTS (SELECT FROM pg_attribute
+      WHERE attrelid = '${table}'::regclass::oid AND attname = '${column}')`
+  )
+} FROM petstore_schema`;
 
 /**
- * Creates the tables if they are missing; any number of servers may do so at once. Waits up to
- * `openTimeout` ms for a database server that cannot be reached yet, and for locks.
+ * How long an attempt to add a column waits for other sessions' locks, in ms: meanwhile all that
+ * read the table queue behind it.
+ */
+const ALTER_TIMEOUT = 2000;
+
+/**
+ * Creates the tables and their newest columns if they are missing; any number of servers may do so
+ * at once. Waits up to `openTimeout` ms for a database server that cannot be reached yet, and for
+ * locks.
  *
- * @param access `read` creates nothing, and fails if the tables are missing.
+ * @param access `read` creates nothing, and fails if tables or columns are missing.
  * @throws {StorageError} `unavailable` if the database cannot be used; the message says why.
  */
 export async function openSchema(
@@ -87,7 +105,7 @@ export async function openSchema(
   const deadline = performance.now() + openTimeout;
   for (;;) {
     try {
-      return await createTables(connections, access);
+      return await completeTables(connections, access);
     } catch (error) {
       if (!(error instanceof StorageError)) {
         throw fault("unavailable", ACTION, error);
@@ -120,23 +138,55 @@ export async function cautions(
   ].filter((caution) => typeof caution === "string");
 }
 
-async function createTables(
+async function completeTables(
   connections: PostgresConnections,
   access: Access,
 ): Promise<void> {
   const read: Send = (statement) => connections.read(ACTION, statement);
   // First without the lock: a standby cannot take it, and a user who may not create tables need
   // not.
-  if (await hasTables(read)) return;
-  if (access === "read") throw new Error(NO_TABLES);
-  await connections.transaction(ACTION, SCHEMA_LOCK, async (send) => {
-    if (await hasTables(send)) return;
-    for (const sql of TABLES) await send(sql);
-  });
+  const missing = await findMissing(read);
+  if (missing?.length === 0) return;
+  if (access === "read") {
+    throw new Error(
+      missing ? `${lacksColumns(missing)}, ${ADDS_COLUMNS}` : NO_TABLES,
+    );
+  }
+  try {
+    await connections.transaction(ACTION, SCHEMA_LOCK, async (send) => {
+      const missing = await findMissing(send);
+      if (missing === undefined) { for (const sql of TABLES) await send(sql); }
+      else if (missing.length > 0) {
+        const timeout = Math.min(ALTER_TIMEOUT, connections.lockTimeout);
+        await send("SELECT set_config('lock_timeout', ?, true)", [
+          `${timeout}ms`,
+        ]);
+        for (const added of missing) await send(addColumn(added, "bigint"));
+      }
+    });
+  } catch (cause) {
+    if (missing === undefined || isTransient(cause)) throw cause;
+    // This user may not alter the tables, or the server is a standby.
+    const statements = missing.map((added) => addColumn(added, "bigint"));
+    const reason = (cause as Error).message; // nothing else is thrown
+    throw new Error(
+      `${
+        lacksColumns(missing)
+      }, and could not add them (${reason}). Run as the owner of the tables: ${
+        statements.join("; ")
+      }`,
+      { cause },
+    );
+  }
 }
 
-/** Tells whether our tables exist. Throws if the database cannot be used. */
-async function hasTables(send: Send): Promise<boolean> {
+/**
+ * Finds out which of `ADDED_COLUMNS` are missing; `undefined` if there are no tables at all. Throws
+ * if the database cannot be used.
+ */
+async function findMissing(
+  send: Send,
+): Promise<readonly AddedColumn[] | undefined> {
   const [[encoding, isolation, isOurs, isTaken] = []] = await send(LOOK);
   if (encoding !== "UTF8") {
     throw new Error(
@@ -150,15 +200,14 @@ async function hasTables(send: Send): Promise<boolean> {
     );
   }
   if (isOurs === true) {
-    const [[version, hasColumns] = []] = await send(VERSION);
+    const [[version, ...exist] = []] = await send(VERSION);
     assertVersion(Number(version ?? 0), SCHEMA_VERSION);
-    if (hasColumns !== true) throw new Error(NO_COLUMNS);
-    return true;
+    return ADDED_COLUMNS.filter((_, index) => exist[index] !== true);
   }
   if (isTaken === true) {
     throw new Error(
       "another program has a table named pets, api_keys or idempotency_keys there; nothing was changed",
     );
   }
-  return false;
+  return undefined;
 }

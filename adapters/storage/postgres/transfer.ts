@@ -19,6 +19,9 @@ const TIMEOUTS = {
   lockTimeout: 30_000,
 };
 
+/** How long to wait for locks on tables that lack columns, in ms. */
+const OPEN_TIMEOUT = 10_000;
+
 const IDENTITY =
   `SELECT pg_catalog.concat_ws(' ', extract(epoch FROM pg_postmaster_start_time()), oid,
       'pets'::regclass::oid),
@@ -32,7 +35,11 @@ export async function postgresTransfer(
 ): Promise<Transfer> {
   const connections = postgresConnections(address, TIMEOUTS);
   try {
-    await openSchema(connections, 0, access);
+    await openSchema(
+      connections,
+      access === "write" ? OPEN_TIMEOUT : 0,
+      access,
+    );
     const [row] = await connections.read("open the database", IDENTITY);
     const [identity, ofPets, ofApiKeys] = row as [string, string, string];
     // Idempotency keys are written in the turn of pets; they have no ids.

@@ -11,8 +11,12 @@ import {
 import { basename, dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import {
+  addColumn,
+  ADDED_COLUMNS,
+  type AddedColumn,
+  ADDS_COLUMNS,
   assertVersion,
-  NO_COLUMNS,
+  lacksColumns,
   NO_TABLES,
   storageError,
 } from "../pet_database.ts";
@@ -30,11 +34,11 @@ const APPLICATION_ID = 0x50455453n;
 const OPTIONS: object = { readBigInts: true, returnArrays: true };
 
 /**
- * Opens a file. Creates it and its tables if they are missing. Any number of processes may do so at
- * the same time.
+ * Opens a file. Creates it, its tables and their newest columns if they are missing. Any number of
+ * processes may do so at the same time.
  *
  * @param access `read` also accepts a file that cannot be written, if it is in WAL mode already,
- * but not one without tables.
+ * but not one that lacks tables or columns.
  * @throws {StorageError} `unavailable` if it cannot be used; the message says why.
  */
 export function openSqliteFile(
@@ -167,7 +171,7 @@ function setUp(db: DatabaseSync, access: Access): void {
   // another process may be creating the tables.
   db.prepare("BEGIN").run();
   const isNew = !hasTables(db);
-  if (isNew && access === "read") throw new Error(NO_TABLES);
+  if (access === "read") assertComplete(db, isNew);
   db.prepare("COMMIT").run();
   const mode = db.prepare("PRAGMA journal_mode = WAL").get()?.[0];
   if (mode !== "wal") {
@@ -193,8 +197,28 @@ function setUp(db: DatabaseSync, access: Access): void {
     db.prepare(`PRAGMA user_version = ${SCHEMA_VERSION}`).run();
   }
   // In a file that is read-only for this user, BEGIN IMMEDIATE succeeds, and this fails.
-  if (access === "write") db.prepare("DELETE FROM pets WHERE false").run();
+  if (access === "write") {
+    db.prepare("DELETE FROM pets WHERE false").run();
+    for (const added of missingColumns(db)) {
+      db.prepare(addColumn(added, "INTEGER")).run();
+    }
+  }
   db.prepare("COMMIT").run();
+}
+
+/** @throws {Error} if a database that is only read lacks tables or columns. */
+function assertComplete(db: DatabaseSync, isNew: boolean): void {
+  if (isNew) throw new Error(NO_TABLES);
+  const missing = missingColumns(db);
+  if (missing.length === 0) return;
+  throw new Error(`${lacksColumns(missing)}, ${ADDS_COLUMNS}`);
+}
+
+function missingColumns(db: DatabaseSync): readonly AddedColumn[] {
+  const look = db.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
+  return ADDED_COLUMNS.filter(({ table, column }) =>
+    look.get(table, column) === undefined
+  );
 }
 
 /**
@@ -205,14 +229,12 @@ function setUp(db: DatabaseSync, access: Access): void {
  */
 function hasTables(db: DatabaseSync): boolean {
   const row: unknown = db.prepare(
-    `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema),
-      (SELECT count(*) FROM pragma_table_info('api_keys') WHERE name = 'last_used')
+    `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
       FROM pragma_application_id, pragma_user_version`,
   ).get();
-  const [id, version, tables, columns] = row as readonly bigint[];
+  const [id, version, tables] = row as readonly bigint[];
   if (id === APPLICATION_ID) {
     assertVersion(Number(version), SCHEMA_VERSION);
-    if (columns === 0n) throw new Error(NO_COLUMNS);
     return true;
   }
   if (id === 0n && version === 0n && tables === 0n) return false;

@@ -83,7 +83,7 @@ test("d1Storage closes once what is under way has ended", async () => {
   await Promise.all([ping, closing]);
 });
 
-test("d1Storage creates any table or index that is missing, and alters no other", async () => {
+test("d1Storage creates any table or index that is missing, and changes no other", async () => {
   for (const table of ["pets", "api_keys", "idempotency_keys"]) {
     const binding = imitation();
     const sql = (text: string) => binding.batch([binding.prepare(text)]);

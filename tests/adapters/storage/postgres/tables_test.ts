@@ -289,13 +289,6 @@ it("postgresStorage leaves a database that it cannot use as it is, and disconnec
   assert.deepEqual(await sql(tables), [{ tablename: "pets" }]);
   await sql("drop table pets");
   await (await open()).close();
-  await sql("alter table api_keys drop column last_used");
-  await assert.rejects(
-    open(),
-    /: its table api_keys lacks columns of this program; nothing was changed: the changelog says how to add them$/,
-  );
-  await sql("alter table api_keys add column last_used bigint");
-  await (await open()).close();
   await sql("update petstore_schema set version = 2");
   await assert.rejects(
     open(),
