@@ -7,9 +7,9 @@ import { parseWithInt64 } from "../../../core/json.ts";
 import {
   type Patience,
   type Received,
-  send,
+  sendOnce,
   type Sent,
-} from "./exam_transport.ts";
+} from "../../exam/send_once.ts";
 
 /** What the exam asks for, and how. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -111,8 +111,8 @@ export interface Habits {
     isOne: boolean,
     pages: readonly (readonly Shown[])[],
   ) => string;
-  /** How requests are sent. Default: {@linkcode send}. */
-  readonly send?: typeof send;
+  /** How requests are sent. Default: {@linkcode sendOnce}. */
+  readonly send?: typeof sendOnce;
 }
 
 /** Thrown if a call has failed. */
@@ -130,7 +130,7 @@ export async function perform(
   const { prints = print } = habits;
   if (habits.starts !== undefined) await sleep(habits.starts, signal);
   const ask = (method: string, url: string): Promise<Received> =>
-    send(
+    sendOnce(
       { method, url, headers: authorization(call) },
       patienceOf(call),
       signal,
@@ -235,7 +235,7 @@ export async function perform(
         },
         ...method === "POST" && { body: body(call) },
       };
-      const received = await (habits.send ?? send)(
+      const received = await (habits.send ?? sendOnce)(
         sent,
         (habits.patience ?? patienceOf)(call),
         signal,

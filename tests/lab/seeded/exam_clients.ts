@@ -18,7 +18,7 @@ import {
   type Shown,
   type Told,
 } from "./exam_client.ts";
-import type { Received } from "./exam_transport.ts";
+import type { Received } from "../../exam/send_once.ts";
 
 export type Clients = Readonly<Record<string, Habits>>;
 
