@@ -11,7 +11,7 @@ import {
 import { Refusal } from "../../core/http/refusal.ts";
 import { createRouter } from "../../core/http/router.ts";
 import { parseTarget } from "../../core/http/target.ts";
-import { parseWithInt64 } from "../../core/json.ts";
+import { parseInt64, parseWithInt64 } from "../../core/json.ts";
 import { petsToJson } from "../../core/pets/pet.ts";
 import type { Store } from "./store.ts";
 
@@ -29,15 +29,21 @@ type Act = (request: ServiceRequest, readBody: ReadBody) => Promise<Answer>;
 /** Makes the service. `hosts` lists the names by which it can be reached, besides loopback. */
 export function createControl(store: Store, hosts: readonly string[]): Service {
   const { journal } = store;
+
+  function seed(pets: unknown, query: URLSearchParams): void {
+    const nextId = query.get("nextId") ?? undefined;
+    store.seed(pets, nextId && (parseInt64(nextId) ?? nextId));
+  }
+
   const routes = ([
     ["GET", "", call(store.state)],
     ["POST", "/reset", call(store.reset)],
     ["GET", "/pets", async () => jsonAnswer(200, petsToJson(store.pets()))],
-    ["PUT", "/pets", callWithBody(store.seed)],
+    ["PUT", "/pets", callWithBody(seed)],
     ["GET", "/faults", call(() => store.faults)],
     ["POST", "/faults", callWithBody(store.add)],
     ["DELETE", "/faults", call(store.removeFaults)],
-    ["GET", "/requests", call(() => journal.list())],
+    ["GET", "/requests", async () => jsonAnswer(200, journal.toJson())],
     ["DELETE", "/requests", call(() => journal.clear())],
   ] as const).map(([method, path, act]) => ({
     method,
@@ -82,7 +88,9 @@ const notSentAsJson = new Refusal(
 );
 
 /** Passes the parsed body to an action, which throws if that is wrong. */
-function callWithBody(action: (body: unknown) => void): Act {
+function callWithBody(
+  action: (body: unknown, query: URLSearchParams) => void,
+): Act {
   return async (request, readBody) => {
     const limits = { maxBodyBytes: MAX_BYTES, bodyTimeout: 10_000 };
     const text = await readText(request, limits, readBody);
@@ -91,7 +99,9 @@ function callWithBody(action: (body: unknown) => void): Act {
     const body = parseWithInt64(text, "categoryId", "id");
     if (body === undefined) return notJson;
     try {
-      return await call(() => action(body))(request, readBody);
+      const { search } = new URL(request.url);
+      const query = new URLSearchParams(search);
+      return await call(() => action(body, query))(request, readBody);
     } catch (cause) {
       return new Refusal("bad_request", (cause as Error).message);
     }

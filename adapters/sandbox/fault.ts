@@ -15,12 +15,23 @@ import { missingKey } from "../../core/keys/authenticate.ts";
 import { operations } from "../../core/operations/operations.ts";
 import { MAX_TIME } from "../../core/options.ts";
 
+/**
+ * The value of a header field that names a time: so many seconds after the answer begins, as a
+ * number (`in`) or as a date, rounded up (`date`), the two forms of `Retry-After` (RFC 9110
+ * §10.2.3).
+ */
+export type FaultTime = { readonly in: number } | { readonly date: number };
+
 /** The answer that a fault sends instead of the true one, or how it changes the true one. */
 export interface FaultAnswer {
   /** 200 to 599. If it is omitted, the true answer is sent, with `headers` changed. */
   readonly status?: number;
-  /** Header fields. `null` removes a field that would otherwise be there, except for `Date`. */
-  readonly headers?: Readonly<Record<string, string | null>>;
+  /**
+   * Header fields. In a text `{other}` is replaced by the origin of another host, such as
+   * `http://localhost:8080`. `null` removes a field that would otherwise be there, except for
+   * `Date`.
+   */
+  readonly headers?: Readonly<Record<string, string | FaultTime | null>>;
   /**
    * The exact body, without the contract's header fields. If it is omitted, an error of the
    * contract gets its Error body and fields. Any other status needs a body, except for 204, 205 and
@@ -29,17 +40,33 @@ export interface FaultAnswer {
   readonly body?: string;
 }
 
+/** A value that a request must have: this one, any (`true`), or none (`false`). */
+export type Wanted = string | boolean;
+
+/** The requests that a fault applies to. They must match each member that is given. */
+export interface FaultWhen {
+  /** Such as `POST`. Only if it is `OPTIONS`, the fault applies to a browser's preflight. */
+  readonly method?: string;
+  /** A path of the service, without a query, or a template such as `/v1/pets/{petId}`. */
+  readonly path?: string;
+  /** Query parameters, decoded: `{"after":true}` is any page but the first. */
+  readonly query?: Readonly<Record<string, Wanted>>;
+  /** Header fields, by name in any case: `{"idempotency-key":false}`. */
+  readonly headers?: Readonly<Record<string, Wanted>>;
+  /** The API key. */
+  readonly key?: string;
+}
+
 /**
- * What goes wrong, and for which requests. It has one of `answer`, `lose`, `cut` and `drip`, or
- * `delay`, or both.
+ * What goes wrong, and for which requests. It has one of `answer`, `lose`, `cut`, `stall` and
+ * `drip`, or `delay`, or both.
  */
 export interface Fault {
   /**
-   * The requests that it applies to. Default: any. `path` is one of the service, without a query,
-   * and may be a template such as `/v1/pets/{petId}`. It applies to a browser's preflight only if
-   * `method` is `OPTIONS`.
+   * The requests that it applies to. Default: any of an operation with a valid key, so none that is
+   * answered 401, 405 or 404 for its path, no `HEAD`, `OPTIONS`, or request for the document.
    */
-  readonly when?: { readonly method?: string; readonly path?: string };
+  readonly when?: FaultWhen;
   /** How many requests it applies to. Default: one. */
   readonly times?: number | "always";
   /**
@@ -61,15 +88,35 @@ export interface Fault {
    * whole, although the journal has the fault.
    */
   readonly cut?: number;
+  /**
+   * Sends the true answer up to this many bytes of its body and then no more, but leaves the
+   * connection open. A body that is not longer is sent whole, although the journal has the fault.
+   */
+  readonly stall?: number;
   /** Sends the body of the true answer at this many bytes per second: 1 or more. */
   readonly drip?: number;
+  /**
+   * How a client learns the length of a body that is cut, stalls or drips: from `Content-Length`,
+   * from `chunked`, or because the connection closes, as in HTTP/1.0 (RFC 9112 §6.3). A client
+   * cannot notice a cut with `close`. Default: `length`.
+   */
+  readonly framing?: Framing;
+  /** If true, the connection of `lose` or `cut` is reset (TCP RST), not closed. */
+  readonly reset?: boolean;
 }
+
+/** How the length of a body is known. */
+export type Framing = "length" | "chunked" | "close";
+
+const FRAMINGS: readonly Framing[] = ["length", "chunked", "close"];
 
 /**
  * Header fields that delimit a message, or belong to the connection (RFC 9112 §6, RFC 9110 §7.6.1).
  */
-const FRAMING =
-  /^(?:connection|content-length|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
+const OF_SERVER =
+  /^(?:connection|content-length|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade)$/i;
+/** Names that valibot drops from a record without a word. */
+const DROPPED = ["__proto__", "constructor", "prototype"];
 /** Statuses whose responses have no content (Fetch, "null body status"). */
 const BODILESS = [204, 205, 304];
 /** Header fields of errors, as the service sends them. */
@@ -83,9 +130,12 @@ const ERROR_FIELDS: Readonly<Partial<Record<ErrorCode, Fields>>> = {
 /** The methods that a client or a gateway may send. */
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /** The operations at their paths, with the header fields of all their answers. */
-const ROUTES = operations.map(({ method, path, fields = () => ({}) }) => ({
+const ROUTES = operations.map((
+  { method, path, isPublic = false, fields = () => ({}) },
+) => ({
   method,
   path: `/v1${path}`,
+  isPublic,
   fields: fields(parseBaseUrl("/v1")),
 }));
 const findRoute = createRouter(ROUTES);
@@ -120,20 +170,44 @@ function members<Entries extends v.ObjectEntries>(entries: Entries) {
   );
 }
 
-const fieldsSchema = v.pipe(
-  // Not an array, and not a Headers, whose fields are not its members.
-  v.custom(
-    (fields) => toString.call(fields) === "[object Object]",
-    "must be a JSON object",
-  ),
-  v.record(
-    v.pipe(
-      text,
-      v.regex(/^[\w!#$%&'*+.^`|~-]+$/, "is not the name of a header field"),
-      v.check((name) => !FRAMING.test(name), "is set by the server"),
+/** An object of any names that a check accepts. */
+function record<Value>(
+  value: v.GenericSchema<unknown, Value>,
+  name: v.GenericSchema<string, string> = text,
+) {
+  return v.pipe(
+    // Not an array, and not a Headers, whose fields are not its members.
+    v.custom(
+      (fields) => toString.call(fields) === "[object Object]",
+      "must be a JSON object",
     ),
-    v.nullable(v.pipe(text, v.check(isFieldValue, "cannot be sent"))),
-    "must be a JSON object",
+    v.check(
+      (fields) => !DROPPED.some((name) => Object.hasOwn(Object(fields), name)),
+      `cannot have a member ${DROPPED.join(", ")}`,
+    ),
+    v.record(name, value, "must be a JSON object"),
+  );
+}
+
+const seconds = integer(0, 1e9);
+const fieldName = v.pipe(
+  text,
+  v.regex(/^[\w!#$%&'*+.^`|~-]+$/, "is not the name of a header field"),
+);
+const fieldsSchema = v.pipe(
+  record(
+    v.lazy((value) =>
+      typeof value === "object" && value !== null
+        ? v.union(
+          [v.strictObject({ in: seconds }), v.strictObject({ date: seconds })],
+          'must be a string, null, or such as {"in":3} or {"date":3}, in seconds',
+        )
+        : v.nullable(v.pipe(text, v.check(isFieldValue, "cannot be sent")))
+    ),
+    v.pipe(
+      fieldName,
+      v.check((name) => !OF_SERVER.test(name), "is set by the server"),
+    ),
   ),
   v.check(
     (fields) =>
@@ -143,6 +217,25 @@ const fieldsSchema = v.pipe(
     "cannot remove Date: the server sends one",
   ),
 );
+
+const wanted = v.union(
+  [v.string(), v.boolean()],
+  "must be a string, true (any) or false (none)",
+);
+const whenSchema = members({
+  method: v.picklist(METHODS, `must be one of ${METHODS.join(", ")}`),
+  path: v.pipe(
+    text,
+    v.regex(/^[^?#]*$/, "must have no query"),
+    v.check(
+      (path) => routeOf(path) !== undefined,
+      `must fit one of ${[...PATHS].join(", ")}`,
+    ),
+  ),
+  query: record(wanted),
+  headers: record(wanted, fieldName),
+  key: text,
+});
 
 const answerSchema = v.pipe(
   members({
@@ -175,17 +268,7 @@ const answerSchema = v.pipe(
 
 const faultSchema = v.pipe(
   members({
-    when: members({
-      method: v.picklist(METHODS, `must be one of ${METHODS.join(", ")}`),
-      path: v.pipe(
-        text,
-        v.regex(/^[^?#]*$/, "must have no query"),
-        v.check(
-          (path) => routeOf(path) !== undefined,
-          `must fit one of ${[...PATHS].join(", ")}`,
-        ),
-      ),
-    }),
+    when: whenSchema,
     times: v.union(
       [integer(1), v.literal("always")],
       'must be an integer of at least 1, or "always"',
@@ -195,19 +278,31 @@ const faultSchema = v.pipe(
     work: v.boolean("must be true or false"),
     lose: v.literal(true, "must be true"),
     cut: integer(0),
+    stall: integer(0),
     drip: integer(1),
+    framing: v.picklist(FRAMINGS, `must be one of ${FRAMINGS.join(", ")}`),
+    reset: v.boolean("must be true or false"),
   }),
   v.check(
-    ({ delay, answer, lose, cut, drip }) => {
-      const kinds = [answer, lose, cut, drip]
+    ({ delay, answer, lose, cut, stall, drip }) => {
+      const kinds = [answer, lose, cut, stall, drip]
         .filter((kind) => kind !== undefined).length;
       return kinds === 1 || kinds === 0 && delay !== undefined;
     },
-    "must have exactly one of answer, lose, cut and drip, or delay alone",
+    "must have exactly one of answer, lose, cut, stall and drip, or delay alone",
   ),
   v.check(
     ({ work, answer, lose }) => work !== true || (answer ?? lose) !== undefined,
     "has work, which needs answer or lose",
+  ),
+  v.check(
+    ({ framing, cut, stall, drip }) =>
+      framing === undefined || (cut ?? stall ?? drip) !== undefined,
+    "has framing, which needs cut, stall or drip",
+  ),
+  v.check(
+    ({ reset, cut, lose }) => reset !== true || (cut ?? lose) !== undefined,
+    "has reset, which needs lose or cut",
   ),
 );
 
@@ -229,6 +324,49 @@ export function checkFaults(faults: readonly unknown[]): readonly Fault[] {
 /** The route of a path or template; each has `GET`. */
 function routeOf(path: string) {
   return findRoute("GET", path)?.route;
+}
+
+/** A request, as far as `when` looks at it. */
+export interface Arrived {
+  readonly method: string;
+  /** Normal, without the query. */
+  readonly path: string;
+  /** Still encoded. */
+  readonly query: string;
+  readonly headers: Pick<Headers, "get">;
+  /** The API key; `undefined` if it is not valid. */
+  readonly key: string | undefined;
+}
+
+/** Tells whether a fault applies to a request. */
+export function appliesTo({ when }: Fault, request: Arrived): boolean {
+  const { method, path, headers, key } = request;
+  if (when === undefined || Object.keys(when).length === 0) {
+    const found = findRoute(method, path);
+    return found !== undefined && "parameter" in found &&
+      !found.route.isPublic && method !== "HEAD" && key !== undefined;
+  }
+  const isPreflight = method === "OPTIONS" &&
+    headers.get("access-control-request-method") !== null;
+  const query = new URLSearchParams(request.query);
+  return (when.method === undefined ? !isPreflight : when.method === method) &&
+    matches(when.path ?? path, path) &&
+    (when.key ?? key) === key &&
+    hasAll(when.query, (name) => query.getAll(name)) &&
+    hasAll(when.headers, (name) => [headers.get(name) ?? []].flat());
+}
+
+/** Tells whether the values that a request has for each name are as wanted. */
+function hasAll(
+  wanted: Readonly<Record<string, Wanted>> = {},
+  valuesOf: (name: string) => readonly string[],
+): boolean {
+  return Object.entries(wanted).every(([name, value]) => {
+    const values = valuesOf(name);
+    return typeof value === "string"
+      ? values.includes(value)
+      : value === values.length > 0;
+  });
 }
 
 /** Tells whether a normal path is this one, however it is written, or fits this template. */

@@ -1,6 +1,7 @@
 /** The journal: the requests that the service received, and how they were answered. */
 
 import type { Fields, ReadBody } from "../../core/http/message.ts";
+import { report } from "../../core/report.ts";
 import type { Fault } from "./fault.ts";
 
 /** A request to the service. */
@@ -22,8 +23,17 @@ export interface RecordedRequest {
    * adds, such as `Content-Length`; `null` if there was none.
    */
   readonly responseHeaders: Fields | null;
+  /**
+   * When the last byte of the answer was sent, or the connection closed before, in ms since 1970;
+   * `null` until then.
+   */
+  readonly answered: number | null;
+  /** The id of the pet that the request added, even if no answer was sent. A replay adds none. */
+  readonly added?: bigint;
   /** The fault that was applied, if any. */
   readonly fault?: Fault;
+  /** The client's port, which identifies the connection; absent in process. */
+  readonly port?: number;
   /**
    * Present until the status is set, before the first byte of the answer, or until the connection
    * closes.
@@ -36,6 +46,20 @@ export type Entry = {
   -readonly [Name in keyof RecordedRequest]: RecordedRequest[Name];
 };
 
+/** Something that happened to a request. */
+export interface SandboxEvent {
+  /**
+   * `request`: its header has arrived. `bytes`: its body was read, or a piece of a dripping answer
+   * is sent. `answer`: the status is known, and the first byte is sent. `end`: the last byte was
+   * sent, or the connection closed.
+   */
+  readonly type: "request" | "bytes" | "answer" | "end";
+  /** In ms since 1970. */
+  readonly time: number;
+  /** The request as the journal has it now. Later events have the same object, with more in it. */
+  readonly request: RecordedRequest;
+}
+
 const MAX_ENTRIES = 1000;
 /** The maximum length of all entries together, in characters of JSON. */
 const MAX_LENGTH = 16 * 1024 * 1024;
@@ -45,20 +69,57 @@ export class Journal {
   /** Entries and their lengths, oldest first. */
   #entries = new Map<Entry, number>();
   #length = 0;
+  readonly #onEvent: (event: SandboxEvent) => void;
+
+  constructor(onEvent: (event: SandboxEvent) => void = () => {}) {
+    this.#onEvent = onEvent;
+  }
 
   /** Begins the entry of a request that has arrived. */
-  begin(request: Pick<Entry, "method" | "target" | "headers">): Entry {
+  begin(
+    request: Pick<Entry, "method" | "target" | "headers" | "port">,
+  ): Entry {
     const entry: Entry = {
       time: Date.now(),
       ...request,
       body: null,
       status: null,
       responseHeaders: null,
+      answered: null,
       open: true,
     };
     this.#entries.set(entry, 0);
     this.measure(entry);
+    this.tell("request", entry);
     return entry;
+  }
+
+  /** Passes an event to the tester. */
+  tell(type: SandboxEvent["type"], request: Entry): void {
+    const time = type === "request" ? request.time : Date.now();
+    report(() => this.#onEvent({ type, time, request }));
+  }
+
+  /** Records how a request was answered, unless that is recorded. */
+  settle(
+    entry: Entry,
+    status: number | null,
+    headers: Fields | null = null,
+  ): void {
+    if (entry.open === undefined) return;
+    entry.status = status;
+    entry.responseHeaders = headers;
+    delete entry.open;
+    this.measure(entry);
+    if (status !== null) this.tell("answer", entry);
+  }
+
+  /** Records that the answer ended; `status` is for a request that never reached the service. */
+  end(entry: Entry, status: number | null = null): void {
+    if (entry.answered !== null) return;
+    this.settle(entry, status);
+    entry.answered = Date.now();
+    this.tell("end", entry);
   }
 
   /**
@@ -68,7 +129,7 @@ export class Journal {
   measure(entry: Entry): void {
     const counted = this.#entries.get(entry);
     if (counted === undefined) return;
-    const length = JSON.stringify(entry).length;
+    const length = entryToJson(entry).length;
     this.#entries.set(entry, length);
     this.#length += length - counted;
     for (const [oldest, length] of this.#entries) {
@@ -89,7 +150,15 @@ export class Journal {
    * comparisons refuse.
    */
   list(): readonly RecordedRequest[] {
-    return JSON.parse(JSON.stringify([...this.#entries.keys()]));
+    return [...this.#entries.keys()].map((entry) => ({
+      ...JSON.parse(entryToJson(entry)),
+      ...entry.added !== undefined && { added: entry.added },
+    }));
+  }
+
+  /** The entries as a JSON array, with every digit of `added`. */
+  toJson(): string {
+    return `[${[...this.#entries.keys()].map(entryToJson).join(",")}]`;
   }
 
   clear(): void {
@@ -98,25 +167,23 @@ export class Journal {
   }
 }
 
-/** Records how a request was answered, unless that is recorded. */
-export function settle(
-  entry: Entry,
-  status: number | null,
-  headers: Fields | null = null,
-): void {
-  if (entry.open === undefined) return;
-  entry.status = status;
-  entry.responseHeaders = headers;
-  delete entry.open;
+function entryToJson({ added, ...entry }: Entry): string {
+  const json = JSON.stringify(entry);
+  return added === undefined ? json : `${json.slice(0, -1)},"added":${added}}`;
 }
 
 /** Reads as `readBody` does, and records a body that was read. */
-export function recording(readBody: ReadBody, entry: Entry): ReadBody {
+export function recording(
+  readBody: ReadBody,
+  entry: Entry,
+  journal: Journal,
+): ReadBody {
   return async (...limits) => {
     const body = await readBody(...limits);
     if (!("status" in body) && body.byteLength > 0) {
       // A byte order mark is kept: a client should not send one.
       entry.body = new TextDecoder("utf-8", { ignoreBOM: true }).decode(body);
+      journal.tell("bytes", entry);
     }
     return body;
   };

@@ -20,11 +20,21 @@ import { createStore, type SandboxOptions } from "./store.ts";
 
 export type { Fields } from "../../core/http/message.ts";
 export type { NewPet, Pet, PetId, PetStatus } from "../../core/pets/pet.ts";
-export type { Fault, FaultAnswer } from "./fault.ts";
-export type { RecordedRequest } from "./journal.ts";
+export type {
+  Fault,
+  FaultAnswer,
+  FaultTime,
+  FaultWhen,
+  Framing,
+  Wanted,
+} from "./fault.ts";
+export type { RecordedRequest, SandboxEvent } from "./journal.ts";
 export type { SeedPet } from "./seed.ts";
 export type { SandboxServeOptions, SandboxServer } from "./serve.ts";
 export type { SandboxOptions } from "./store.ts";
+
+/** What `{other}` stands for without a port: no host has this name (RFC 2606 §2). */
+const OTHER = "http://other.invalid";
 
 /** A pet store to test against. */
 export interface Sandbox {
@@ -94,7 +104,7 @@ export interface Sandbox {
  * await close();
  * ```
  *
- * @param options the pets, the key, the delay and the limit of pets.
+ * @param options the pets, the key, the delay, the limit of pets, and who receives events.
  * @returns the sandbox, to call in process or to serve.
  * @throws {TypeError} if an option is unknown or has the wrong type, or a pet is invalid.
  * @throws {RangeError} if a number is out of bounds.
@@ -115,7 +125,10 @@ export function sandbox(options: SandboxOptions = {}): Sandbox {
     const fields = Object.fromEntries(headers);
     const entry = store.journal.begin({ method, target, headers: fields });
     const readBody = webBody(request);
-    const answer = await store.answer(request, { entry, signal, readBody });
+    const exchange = { entry, signal, readBody, other: OTHER };
+    const answer = await store.answer(request, exchange);
+    const isStream = answer?.body instanceof ReadableStream; // which ends later
+    if (signal.aborted || !isStream) store.journal.end(entry);
     signal.throwIfAborted();
     if (answer === undefined) throw new TypeError("fetch failed"); // as undici's
     // Clients resolve `Link` and `Location` against it.

@@ -43,13 +43,38 @@ const MEMBERS: readonly string[] = ["id", "name", "categoryId", "status"];
 const EXACT = 2n ** 53n;
 const CATEGORIES = [1n, 0n, -1n, EXACT + 1n, -EXACT - 1n, INT64_MAX, INT64_MIN];
 
+/** What a sandbox starts with. */
+export interface Seed {
+  readonly pets: readonly Pet[];
+  /** The least id of the pets that are added. */
+  readonly nextId: bigint;
+}
+
 /**
- * Makes the pets of a seed: a number of them, always the same, or those of an array.
+ * Makes a seed of a number of pets, which are always the same, or of an array of them.
  *
- * @throws {TypeError} if it is neither, there are more than `maxPets`, or a pet is wrong. The
- * message names the pet and the member.
+ * @param nextId the id of the first pet that is added. Default: the next.
+ * @throws {TypeError} if the pets are neither, there are more than `maxPets`, or a pet or `nextId`
+ * is wrong. The message names the pet and the member.
  */
-export function makeSeed(seed: unknown, maxPets: number): Pet[] {
+export function makeSeed(
+  given: unknown,
+  maxPets: number,
+  nextId?: unknown,
+): Seed {
+  const pets = makePets(given, maxPets);
+  const last = pets.at(-1)?.id ?? 0n;
+  // There may be no next: then creates fail.
+  if (nextId === undefined) return { pets, nextId: last + 1n };
+  if (isInt64(nextId) && nextId > last) return { pets, nextId };
+  throw new TypeError(
+    `Cannot seed pets: nextId must be an integer greater than ${last}, at most ${INT64_MAX}${
+      inForm(nextId)
+    }`,
+  );
+}
+
+function makePets(seed: unknown, maxPets: number): Pet[] {
   const isArray = Array.isArray(seed);
   const length = isArray ? seed.length : seed;
   if (
@@ -94,10 +119,14 @@ export function makeSeed(seed: unknown, maxPets: number): Pet[] {
 }
 
 /**
- * Keeps pets in an array, which may already have some, with any ascending ids. It is full at
- * `maxPets`.
+ * Keeps pets in an array, which may already have some, with any ascending ids; those that are added
+ * have `nextId` at least. It is full at `maxPets`.
  */
-export function arrayStorage(pets: Pet[], maxPets: number): PetStorage {
+export function arrayStorage(
+  pets: Pet[],
+  maxPets: number,
+  nextId = 1n,
+): PetStorage {
   const byKey = new Map<string, Pet>();
   const list: PetStorage["list"] = async ({ limit, status, after = 0n }) => {
     const start = pets.findLastIndex(({ id }) => id <= after) + 1;
@@ -112,7 +141,8 @@ export function arrayStorage(pets: Pet[], maxPets: number): PetStorage {
     async create({ name, categoryId, status }, { idempotencyKey: key } = {}) {
       const earlier = key === undefined ? undefined : byKey.get(key);
       if (earlier !== undefined) return { ...earlier, replayed: true };
-      const id = (pets.at(-1)?.id ?? 0n) + 1n;
+      const last = pets.at(-1)?.id ?? 0n;
+      const id = last < nextId ? nextId : last + 1n;
       if (!isInt64(id)) throw new Error("Cannot create pet: no ids are left");
       if (pets.length >= maxPets) {
         throw storageError("unavailable", "create pet", "the sandbox is full");

@@ -15,7 +15,6 @@ import { clientErrorListener, refuse } from "../http/node/client_error.ts";
 import { toNodeListener } from "../http/node/listener.ts";
 import { checkHostname, listenError, origin } from "../http/server.ts";
 import { CONTROL, createControl } from "./control.ts";
-import { settle } from "./journal.ts";
 import type { Store } from "./store.ts";
 
 /** Replaces a lost answer. The connection is closed, so it is not sent. */
@@ -35,6 +34,11 @@ export interface SandboxServeOptions {
    * and `control`.
    */
   readonly names?: readonly string[];
+  /**
+   * What `{other}` stands for in the header fields of a fault: the origin of another host. Default:
+   * `http://localhost:PORT`, or `http://127.0.0.1:PORT` if `hostname` is `localhost`.
+   */
+  readonly other?: string;
 }
 
 /** A sandbox that listens. */
@@ -54,11 +58,14 @@ export async function serveStore(
   store: Store,
   options: SandboxServeOptions,
 ): Promise<SandboxServer> {
-  checkNames(options, ["port", "hostname", "names"], "serve");
+  checkNames(options, ["port", "hostname", "names", "other"], "serve");
   const { port = 0, hostname = "127.0.0.1", names = [] } = options;
   checkIntegers({ port }, 0, 65_535);
   checkHostname(hostname);
   checkHosts(names);
+  if (options.other !== undefined) checkOrigin(options.other);
+  const { journal } = store;
+  const otherName = hostname === "localhost" ? "127.0.0.1" : "localhost";
   const control = createControl(store, [hostname, ...names]);
 
   function listener(req: IncomingMessage, res: ServerResponse): void {
@@ -67,16 +74,16 @@ export async function serveStore(
     const headers = joinFields(rawHeaders);
     const entry = CONTROL_TARGET.test(target)
       ? undefined
-      : store.journal.begin({ method, target, headers });
+      : journal.begin({ method, target, headers, ...portOf(socket) });
     const gone = new AbortController();
     // Deno 2.9 and Node 22 do not close the responses that wait when their connection closes.
     socket.setMaxListeners(0); // each pipelined request adds one
     const end = () => {
       socket.off("close", end);
       gone.abort();
-      // For requests that never reached the service.
-      if (entry) settle(entry, res.headersSent ? res.statusCode : null);
+      if (entry) journal.end(entry, res.headersSent ? res.statusCode : null);
     };
+    if (entry) res.once("finish", () => journal.end(entry, res.statusCode));
     for (const emitter of [res, socket]) emitter.once("close", end);
     // On Deno 2.9 an upload that breaks off closes `res` only after its 400.
     req.once("close", () => req.complete || end());
@@ -86,10 +93,17 @@ export async function serveStore(
         return LOST;
       }
       if (!entry) return await control(request, connection, readBody);
-      const exchange = { entry, signal: gone.signal, socket, readBody };
-      const answer = await store.answer(request, exchange);
-      if (answer === undefined) socket.destroy();
-      return answer ?? LOST;
+      const answer = await store.answer(request, {
+        entry,
+        signal: gone.signal,
+        connection: { socket, response: res },
+        readBody,
+        other: options.other ?? `http://${otherName}:${socket.localPort}`,
+      });
+      if (answer !== undefined) return answer;
+      if (entry.fault?.reset) socket.resetAndDestroy();
+      else socket.destroy();
+      return LOST;
     };
     // It begins pipelined requests one after the other, so a fault that breaks the connection takes
     // no earlier answer with it. Errors are expected: a body that is cut is a stream that fails.
@@ -137,6 +151,21 @@ function joinFields(raw: readonly string[]): Fields {
     fields.set(name, before === undefined ? value : `${before}, ${value}`);
   }
   return Object.fromEntries(fields);
+}
+
+/** The client's port; Node has none for a connection that is closed. */
+function portOf({ remotePort: port }: Socket): { readonly port?: number } {
+  return port === undefined ? {} : { port };
+}
+
+/** @throws {TypeError} if this is not the origin of an address. */
+function checkOrigin(other: unknown): void {
+  if (URL.parse(String(other))?.origin === other) return;
+  throw new TypeError(
+    `Wrong option other: it must be an origin such as http://localhost:8080, not ${
+      shown(other)
+    }`,
+  );
 }
 
 /** @throws {TypeError} if these are not the names of hosts, or one has a port. */

@@ -1,41 +1,48 @@
 /** The service of a sandbox: a pet store in memory with its faults and its journal. */
 
-import type { Socket } from "node:net";
-import {
-  setImmediate as nextTurn,
-  setTimeout as sleep,
-} from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { readHandlerOptions } from "../../core/handler.ts";
 import { readText } from "../../core/http/body.ts";
 import { corsLayer } from "../../core/http/cors.ts";
-import {
-  type Answer,
-  type ReadBody,
-  type Service,
-  type ServiceRequest,
-  withFields,
+import type {
+  Answer,
+  ReadBody,
+  Service,
+  ServiceRequest,
 } from "../../core/http/message.ts";
 import { normalizePath, parseTarget } from "../../core/http/target.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
-import { checkIntegers, checkNames, MAX_TIME } from "../../core/options.ts";
+import {
+  checkFunction,
+  checkIntegers,
+  checkNames,
+  MAX_TIME,
+} from "../../core/options.ts";
+import { parseBearer } from "../../core/keys/authenticate.ts";
 import type { Pet } from "../../core/pets/pet.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { createService } from "../../core/service.ts";
+import { breakBody, type Connection } from "./break_body.ts";
 import {
+  appliesTo,
+  type Arrived,
   checkFaults,
-  ERROR_CODES,
   type Fault,
   type FaultAnswer,
+  type FaultTime,
   madeAnswer,
-  matches,
 } from "./fault.ts";
-import { type Entry, Journal, recording, settle } from "./journal.ts";
+import {
+  type Entry,
+  Journal,
+  recording,
+  type SandboxEvent,
+} from "./journal.ts";
+import { allowPrefer, preferred } from "./prefer.ts";
 import { arrayStorage, makeSeed, type SeedPet } from "./seed.ts";
 
 /** How many faults may wait, and how many characters they may have as JSON. */
 const [MAX_FAULTS, MAX_LENGTH] = [1000, 16 * 1024 * 1024];
-/** How many pieces per second a dripping body has. */
-const PIECES = 10;
 /** Settings of `sandbox`. */
 export interface SandboxOptions {
   /**
@@ -43,6 +50,8 @@ export interface SandboxOptions {
    * Default: none.
    */
   readonly pets?: number | readonly SeedPet[];
+  /** The id of the first pet that is added, above those of `pets`. Default: the next. */
+  readonly nextId?: bigint;
   /** The API key, or several, each with its own idempotency keys. Default: `test`. */
   readonly key?: string | readonly string[];
   /** Delay before each answer, after the work, in ms: 0 to 2147483647. Default: none. */
@@ -52,6 +61,8 @@ export interface SandboxOptions {
    * 100000.
    */
   readonly maxPets?: number;
+  /** Receives what happens to each request, as it happens. */
+  readonly onEvent?: (event: SandboxEvent) => void;
 }
 
 /** How a request arrived. */
@@ -61,21 +72,29 @@ export interface Exchange {
   readonly signal: AbortSignal;
   readonly readBody: ReadBody;
   /** Absent in process. */
-  readonly socket?: Socket;
+  readonly connection?: Connection;
+  /** What `{other}` stands for. */
+  readonly other: string;
 }
 
 export type Store = ReturnType<typeof createStore>;
 
+/** The options of `sandbox`. */
+const NAMES = ["pets", "nextId", "key", "delay", "maxPets", "onEvent"];
+
 /** Throws as `sandbox` does. */
 export function createStore(options: SandboxOptions) {
-  checkNames(options, ["pets", "key", "delay", "maxPets"], "sandbox");
-  const { pets = 0, key = "test", delay = 0, maxPets = 100_000 } = options;
+  checkNames(options, NAMES, "sandbox");
+  const { pets = 0, nextId, key = "test", delay = 0, maxPets = 100_000 } =
+    options;
   checkIntegers({ delay }, 0, MAX_TIME);
   checkIntegers({ maxPets }, 0);
+  const { onEvent } = options;
+  if (onEvent !== undefined) checkFunction(onEvent, "onEvent");
   const keys = [key].flat();
   const cors = corsLayer({ origins: "*" });
-  const journal = new Journal();
-  let seed = makeSeed(pets, maxPets);
+  const journal = new Journal(onEvent);
+  let seed = makeSeed(pets, maxPets, nextId);
   let kept: Pet[];
   let service: Service;
   let faults: readonly Fault[];
@@ -83,9 +102,9 @@ export function createStore(options: SandboxOptions) {
 
   /** Opens the service anew, with the pets of the seed. */
   function reset(): void {
-    kept = [...seed];
+    kept = [...seed.pets];
     service = createService(readHandlerOptions({
-      storage: arrayStorage(kept, maxPets),
+      storage: arrayStorage(kept, maxPets, seed.nextId),
       keys: apiKeys(keys),
       onError: (cause) => cause instanceof StorageError || console.error(cause),
     }));
@@ -93,17 +112,19 @@ export function createStore(options: SandboxOptions) {
     journal.clear();
   }
 
+  /** Reads what `when` looks at. */
+  function arrived(request: ServiceRequest): Arrived {
+    const { method, headers } = request;
+    const target = parseTarget(request);
+    const { path, query } = "path" in target ? target : { path: "", query: "" };
+    const bearer = parseBearer(headers.get("authorization"));
+    const key = keys.find((key) => key === bearer);
+    return { method, path: normalizePath(path), query, headers, key };
+  }
+
   /** Takes the first fault that applies to a request. */
-  function takeFault(
-    { method, headers }: ServiceRequest,
-    path: string,
-  ): Fault | undefined {
-    const isPreflight = method === "OPTIONS" &&
-      headers.get("access-control-request-method") !== null;
-    const found = faults.find(({ when = {} }) =>
-      (when.method === undefined ? !isPreflight : when.method === method) &&
-      matches(when.path ?? path, path)
-    );
+  function takeFault(request: Arrived): Fault | undefined {
+    const found = faults.find((fault) => appliesTo(fault, request));
     if (found === undefined || found.times === "always") return found;
     const times = (found.times ?? 1) - 1;
     const rest = times === 0 ? [] : [{ ...found, times }];
@@ -116,38 +137,42 @@ export function createStore(options: SandboxOptions) {
     request: ServiceRequest,
     exchange: Exchange,
   ): Promise<Answer | undefined> {
-    const { entry, signal, readBody } = exchange;
+    const { entry, signal, connection, other } = exchange;
     const { method, headers } = request;
-    const target = parseTarget(request);
-    const path = "path" in target ? normalizePath(target.path) : "";
-    const taken = takeFault(request, path);
+    const readBody = recording(exchange.readBody, entry, journal);
+    const at = arrived(request);
+    const taken = takeFault(at);
     if (taken !== undefined) entry.fault = taken;
     const fault = taken ?? preferred(headers.get("prefer") ?? "");
-    const made = madeAnswer(fault, { method, path });
+    const made = madeAnswer(fault, at);
     let result = made;
     if (fault.work === true || made === undefined && fault.lose === undefined) {
-      const read = recording(readBody, entry);
-      const done = await service(request, undefined, read);
+      const done = await service(request, undefined, readBody);
+      const added = idAdded(done);
+      if (added !== undefined) entry.added = added;
       // A body of unknown length is read before its type is refused.
       if (done.status === 415) entry.body = null;
       if (fault.lose === undefined) result ??= done;
     } else {
       // For the journal; and closing a connection with unread bytes would reset it.
       const limits = { maxBodyBytes: 65_536, bodyTimeout: 1000 };
-      await readText(request, limits, recording(readBody, entry));
+      await readText(request, limits, readBody);
     }
     journal.measure(entry);
+    const time = fault.delay ?? delay;
+    if (time > 0) await sleep(time, undefined, { signal }).catch(() => {}); // the client left early
     if (result !== undefined) {
       const own = result;
       result = await cors(async () => own)(request, undefined, readBody);
-      result = replaceFields(allowPrefer(result), fault.answer?.headers);
-      if (method !== "HEAD") result = await breakBody(result, fault, exchange);
+      const { headers } = fault.answer ?? {};
+      result = replaceFields(allowPrefer(result), headers, other);
+      const onPiece = () => journal.tell("bytes", entry);
+      const onEnd = () => connection ?? journal.end(entry);
+      const sending = { signal, connection, onPiece, onEnd };
+      if (method !== "HEAD") result = await breakBody(result, fault, sending);
     }
-    const time = fault.delay ?? delay;
-    if (time > 0) await sleep(time, undefined, { signal }).catch(() => {}); // the client left early
     const sent = signal.aborted ? undefined : result;
-    settle(entry, sent?.status ?? null, sent?.headers);
-    journal.measure(entry);
+    journal.settle(entry, sent?.status ?? null, sent?.headers);
     return result;
   }
 
@@ -178,11 +203,18 @@ export function createStore(options: SandboxOptions) {
       faults = [];
     },
     /** Throws as `makeSeed` does; then nothing is changed. */
-    seed(pets: unknown): void {
-      seed = makeSeed(pets, maxPets);
+    seed(pets: unknown, nextId?: unknown): void {
+      seed = makeSeed(pets, maxPets, nextId);
       reset();
     },
   };
+}
+
+/** Returns the id of the pet that a request added; `undefined` if it added none. */
+function idAdded({ status, headers, body }: Answer): bigint | undefined {
+  if (status !== 201 || headers["idempotent-replayed"]) return undefined;
+  const [, id] = /^\{"id":(\d+),/.exec(String(body)) ?? [];
+  return id === undefined ? undefined : BigInt(id);
 }
 
 /**
@@ -192,11 +224,12 @@ export function createStore(options: SandboxOptions) {
 function replaceFields(
   answer: Answer,
   changes: FaultAnswer["headers"] = {},
+  other: string,
 ): Answer {
   const fields = new Map(Object.entries(answer.headers));
   for (const [name, value] of Object.entries(changes)) {
     if (value === null) fields.delete(name.toLowerCase());
-    else fields.set(name.toLowerCase(), value);
+    else fields.set(name.toLowerCase(), fieldValue(value, other));
   }
   const body = typeof answer.body === "string"
     ? new TextEncoder().encode(answer.body)
@@ -204,75 +237,9 @@ function replaceFields(
   return { ...answer, body, headers: Object.fromEntries(fields) };
 }
 
-/** Reads `Prefer: code=503, delay=2000` (RFC 7240) as a fault that says which part is applied. */
-function preferred(field: string): Fault {
-  const preferences = field.split(",").map((preference) => {
-    const [words = ""] = preference.split(";", 1); // parameters follow
-    const [name = "", value = ""] = words.split("=");
-    return [name.trim().toLowerCase(), value.trim().replace(/^"(.*)"$/, "$1")];
-  });
-  const read = (name: string): number => {
-    const [, value = ""] = preferences.find(([first]) => first === name) ?? [];
-    return /^\d{1,10}$/.test(value) ? Number(value) : Infinity;
-  };
-  const [status, delay] = [read("code"), read("delay")];
-  const isCode = ERROR_CODES.has(status);
-  const isDelay = delay <= MAX_TIME;
-  const applied = [isCode && `code=${status}`, isDelay && `delay=${delay}`]
-    .filter(Boolean).join(", ");
-  if (applied === "") return {};
-  const headers = { "preference-applied": applied };
-  return {
-    answer: { headers, ...isCode && { status } },
-    ...isDelay && { delay },
-  };
-}
-
-/** Lets pages of other origins send `Prefer`, and read which preferences were applied. */
-function allowPrefer(answer: Answer): Answer {
-  const allowed = answer.headers["access-control-allow-headers"];
-  const exposed = answer.headers["access-control-expose-headers"];
-  return withFields(answer, {
-    ...allowed && { "access-control-allow-headers": `${allowed}, Prefer` },
-    ...exposed && {
-      "access-control-expose-headers": `${exposed}, Preference-Applied`,
-    },
-  });
-}
-
-/** Makes the body of an answer break off, or arrive slowly, if a fault says so. */
-async function breakBody(
-  answer: Answer,
-  fault: Fault,
-  exchange: Exchange,
-): Promise<Answer> {
-  if (fault.cut === undefined && fault.drip === undefined) return answer;
-  const bytes = new Uint8Array(await new Response(answer.body).arrayBuffer());
-  if (bytes.byteLength <= (fault.cut ?? 0)) return answer;
-  const body = ReadableStream.from(pieces(bytes, fault, exchange));
-  return withFields({ ...answer, body }, {
-    "content-length": String(bytes.byteLength),
-  });
-}
-
-async function* pieces(
-  bytes: Uint8Array,
-  { cut, drip = 1 }: Fault,
-  { signal, socket }: Exchange,
-): AsyncGenerator<Uint8Array> {
-  if (cut !== undefined) {
-    if (cut > 0) yield bytes.subarray(0, cut);
-    // The header and the piece must have left the process first. Of less than 64 KiB that wait, the
-    // socket emits no `drain`.
-    for (let turn = 0; turn < 5; turn++) await nextTurn();
-    while (socket !== undefined && socket.writableLength > 0) {
-      await sleep(10, undefined, { signal });
-    }
-    throw new TypeError("terminated"); // as undici's fetch
-  }
-  const size = Math.ceil(drip / PIECES);
-  for (let start = 0; start < bytes.byteLength; start += size) {
-    await sleep(1000 * size / drip, undefined, { signal });
-    yield bytes.subarray(start, start + size);
-  }
+function fieldValue(value: string | FaultTime, other: string): string {
+  if (typeof value === "string") return value.replaceAll("{other}", other);
+  if ("in" in value) return String(value.in);
+  const seconds = Math.ceil(Date.now() / 1000) + value.date;
+  return new Date(1000 * seconds).toUTCString(); // an IMF-fixdate (RFC 9110 §5.6.7)
 }

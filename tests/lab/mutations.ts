@@ -266,7 +266,7 @@ export const COVERED: Readonly<Record<string, string>> = {
     "adapters/docs/in_pieces.ts adapters/docs/mod.ts adapters/docs/page_endpoints.ts",
 
   "adapters/sandbox/store_test.ts":
-    "adapters/sandbox/journal.ts adapters/sandbox/mod.ts",
+    "adapters/sandbox/break_body.ts adapters/sandbox/journal.ts adapters/sandbox/mod.ts adapters/sandbox/prefer.ts",
 
   "adapters/storage/memory/memory_test.ts": "adapters/storage/memory/mod.ts",
   "adapters/storage/d1/d1_test.ts":

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
+  appliesTo,
+  type Arrived,
   checkFaults,
   type Fault,
   madeAnswer,
@@ -23,6 +25,18 @@ test("faults are accepted as they are", () => {
     { answer: { status: 204 } },
     { answer: { headers: { link: null } } },
     { answer: { status: 304, headers: { etag: '"1"' } }, work: true },
+    { answer: { status: 503, headers: { "retry-after": { in: 3 } } } },
+    {
+      answer: { headers: { "retry-after": { date: 0 }, location: "{other}" } },
+    },
+    { cut: 1, framing: "close" },
+    { stall: 0, framing: "chunked", when: { key: "test-a" } },
+    { cut: 1, reset: true },
+    { lose: true, reset: true, work: true },
+    {
+      lose: true,
+      when: { query: { after: true, limit: "5" }, headers: { "x-a": false } },
+    },
   ];
   assert.deepEqual(checkFaults(faults), faults);
   assert.deepEqual(checkFaults([]), []);
@@ -32,10 +46,13 @@ type Row = readonly [unknown, RegExp];
 
 const FAULTS: readonly Row[] = [
   [null, /it must be a JSON object$/],
-  [{}, /it must have exactly one of answer, .* and drip, or delay alone$/],
+  [
+    {},
+    /it must have exactly one of answer, .* stall and drip, or delay alone$/,
+  ],
   [{ cut: 1, drip: 1 }, /it must have exactly one of/],
   [{ when: { method: "GET" } }, /it must have exactly one of/],
-  [{ loose: true }, /loose is unknown; use when, times, delay, .*, drip$/],
+  [{ loose: true }, /loose is unknown; use when, times, delay, .*, reset$/],
   [{ delay: -1 }, /delay must be an integer from 0 to 2147483647$/],
   [{ delay: 2147483648 }, /delay must be an integer/],
   [{ delay: "5" }, /delay must be an integer/],
@@ -45,6 +62,11 @@ const FAULTS: readonly Row[] = [
   [{ lose: false, cut: -1 }, /lose must be true$/], // no more: a body may have a million
   [{ lose: true, work: 1 }, /work must be true or false$/],
   [{ cut: 1, work: true }, /it has work, which needs answer or lose$/],
+  [{ stall: -1 }, /stall must be an integer from 0 to/],
+  [{ lose: true, framing: "close" }, /it has framing, which needs cut, stall /],
+  [{ cut: 1, framing: "gzip" }, /must be one of length, chunked, close$/],
+  [{ drip: 1, reset: true }, /it has reset, which needs lose or cut$/],
+  [{ lose: true, reset: 1 }, /reset must be true or false$/],
 ];
 
 const TIMES: readonly Row[] = [
@@ -63,7 +85,11 @@ const WHENS: readonly Row[] = [
     [{ path }, /when.path must fit/] as const
   ),
   [{ path: "/v1/pets/1?a" }, /when.path must have no query$/],
-  [{ query: "" }, /when.query is unknown; use method, path$/],
+  [{ qery: "" }, /qery is unknown; use method, path, query, headers, key$/],
+  [{ query: "" }, /when.query must be a JSON object$/],
+  [{ query: { limit: 5 } }, /query.limit must be a string, true \(any\) or /],
+  [{ headers: { "a b": true } }, /headers.a b is not the name of a header /],
+  [{ key: 1 }, /when.key must be a string$/],
 ];
 
 const ANSWERS: readonly Row[] = [
@@ -86,6 +112,12 @@ const FIELDS: readonly Row[] = [
   [{ "transfer-encoding": "chunked" }, /is set by the server$/],
   [{ a: "b\nc: d" }, /answer.headers.a cannot be sent$/],
   [{ a: 1 }, /answer.headers.a must be a string/],
+  [{ a: {} }, /headers.a must be a string, null, or such as \{"in":3\} or /],
+  [{ a: { in: -1 } }, /answer.headers.a.*/],
+  [{ a: { in: 1, date: 1 } }, /answer.headers.a must be a string, null, or /],
+  [{ "Proxy-Connection": "close" }, /Proxy-Connection is set by the server$/],
+  [{ constructor: "a" }, /headers cannot have a member .*constructor/],
+  [JSON.parse('{"__proto__":"a"}'), /headers cannot have a member __proto__/],
   [{ Date: null }, /answer.headers cannot remove Date: the server sends one$/],
 ];
 
@@ -119,6 +151,44 @@ test("a path matches itself, and a template one segment for each parameter", () 
   assert.ok(!matches(pet, "/v1/pets/7/8"));
   assert.ok(!matches("/v1/pets", "/v1/pets/"));
   assert.ok(!matches("/v1/pets", "/v1/Pets"));
+});
+
+test("a fault without when is for an operation with a valid key", () => {
+  const arrived = { path: "/v1/pets", query: "", headers: new Headers() };
+  const list: Arrived = { ...arrived, method: "GET", key: "test" };
+  const applies = (changed: Partial<Arrived>, when?: Fault["when"]) =>
+    appliesTo({ lose: true, ...when && { when } }, { ...list, ...changed });
+  for (const when of [undefined, {}]) {
+    assert.ok(applies({}, when));
+    assert.ok(applies({ method: "POST" }, when));
+    assert.ok(applies({ path: "/v1/pets/7" }, when));
+    assert.ok(!applies({ key: undefined }, when)); // 401
+    assert.ok(!applies({ method: "PUT" }, when)); // 405
+    assert.ok(!applies({ path: "/v1/orders" }, when)); // 404
+    assert.ok(!applies({ method: "HEAD" }, when));
+    assert.ok(!applies({ method: "OPTIONS" }, when));
+    assert.ok(!applies({ path: "/v1/openapi.json" }, when));
+  }
+  assert.ok(applies({ method: "HEAD" }, { method: "HEAD" }));
+  assert.ok(applies({ key: undefined }, { path: "/v1/pets" }));
+});
+
+test("when has query parameters, header fields and the key", () => {
+  const headers = new Headers({ "X-A": "b", "Idempotency-Key": "" });
+  const query = "limit=%35&after=&tag=a&tag=b";
+  const request = { method: "GET", path: "/v1/pets", query, headers, key: "k" };
+  const applies = (when: Fault["when"] & object) =>
+    appliesTo({ lose: true, when }, request);
+  assert.ok(applies({ query: { limit: "5", after: true, status: false } }));
+  assert.ok(applies({ query: { tag: "b", after: "" }, key: "k" }));
+  assert.ok(!applies({ query: { limit: "5", tag: "c" } }));
+  assert.ok(!applies({ query: { after: false } }));
+  assert.ok(!applies({ query: { constructor: true } }));
+  assert.ok(applies({ headers: { "x-a": "b", "IDEMPOTENCY-KEY": true } }));
+  assert.ok(!applies({ headers: { "idempotency-key": false } }));
+  assert.ok(!applies({ headers: { "x-b": "b" } }));
+  assert.ok(!applies({ key: "j" }));
+  assert.ok(!applies({ method: "POST", key: "k" }));
 });
 
 function made(fault: Fault, method = "GET", path = "/v1/pets"): Answer {

@@ -4,9 +4,9 @@ import { makeSeed } from "../../../adapters/sandbox/seed.ts";
 import { INT64_MAX } from "../../../core/json.ts";
 
 test("a seed of fifty has what clients get wrong, and is always the same", () => {
-  const pets = makeSeed(50, 50);
+  const { pets } = makeSeed(50, 50);
   assert.equal(pets.length, 50);
-  assert.deepEqual(makeSeed(50, 100), pets);
+  assert.deepEqual(makeSeed(50, 100).pets, pets);
   const names = pets.map(({ name }) => name);
   assert.ok(names.includes("Zo\u00eb") && names.includes("Zoe\u0308"));
   assert.ok(names.some((name) => [...name].length === 255));
@@ -49,7 +49,7 @@ test("a member that no pet has is refused, because a test would not notice it", 
 test("the pets of a seed have ascending ids, by default the next", () => {
   const pet = { name: "Rex", categoryId: 1n };
   const seeds = [pet, { ...pet, id: 7n }, pet, { ...pet, id: INT64_MAX }];
-  const ids = makeSeed(seeds, 4).map(({ id }) => id);
+  const ids = makeSeed(seeds, 4).pets.map(({ id }) => id);
   assert.deepEqual(ids, [1n, 7n, 8n, INT64_MAX]);
   const forms = [[7, ", as a bigint such as 7n"], ["7", ", without quotes"]];
   const wrong = [0n, -1n, 1n, INT64_MAX + 1n, 7.5, null].map((id) => [id, ""]);
@@ -61,6 +61,21 @@ test("the pets of a seed have ascending ids, by default the next", () => {
     });
   }
   assert.throws(() => makeSeed([{ ...pet, id: INT64_MAX }, pet], 2), TypeError);
+});
+
+test("nextId is above the ids of the pets, and by default the next", () => {
+  const last = INT64_MAX - 1n;
+  const pets = [{ name: "Rex", categoryId: 1n, id: last }];
+  assert.equal(makeSeed(0, 1).nextId, 1n);
+  assert.equal(makeSeed(pets, 1).nextId, INT64_MAX);
+  assert.equal(makeSeed(2, 2, 7n).nextId, 7n);
+  const above = "greater than 9223372036854775806, at most 9223372036854775807";
+  for (const wrong of [last, INT64_MAX + 1n, 7, null, "x"]) {
+    const message = new RegExp(
+      `^TypeError: Cannot seed pets: nextId must be an integer ${above}`,
+    );
+    assert.throws(() => makeSeed(pets, 1, wrong), message);
+  }
 });
 
 test("a seed is a number or an array, and no larger than the maximum", () => {

@@ -5,12 +5,12 @@ import { connect } from "node:net";
 import { test } from "node:test";
 import { sandbox } from "../../../adapters/sandbox/mod.ts";
 import { REX_JSON } from "../../support/pets.ts";
-import { until } from "../../support/time.ts";
+import { turns, until } from "../../support/time.ts";
 import { openWire, rawRequest } from "../../support/wire.ts";
 import { onEverySandbox, type RunningSandbox } from "./sandbox_program.ts";
 
 const it = onEverySandbox();
-const LIST = rawRequest("GET /v1/pets");
+const LIST = rawRequest("GET /v1/pets", ["Authorization: Bearer test"]);
 
 /** The head of a create with a body of so many bytes. */
 function headOf({ key }: RunningSandbox, length: number): string {
@@ -61,6 +61,99 @@ for (const cut of [40, 0]) {
   });
 }
 
+/** By framing: a field of the header, and the body of which 5 bytes are sent. */
+const FRAMINGS = [
+  ["length", /^content-length: \d\d+\r$/im, '{"id"'],
+  ["chunked", /^transfer-encoding: chunked\r$/im, '5\r\n{"id"\r\n'],
+  ["close", /^connection: close\r$/im, '{"id"'],
+] as const;
+for (const [framing, field, body] of FRAMINGS) {
+  it(`a body that is cut or stalls may have the framing ${framing}`, async (sandbox) => {
+    const { tell, send } = sandbox;
+    await tell("POST", "/faults", [{ cut: 5, framing }, { stall: 5, framing }]);
+    const cut = await send("GET /v1/pets/1");
+    assert.match(cut, field);
+    assert.equal(/^content-length:/im.test(cut), framing === "length");
+    assert.equal(bodyOf(cut), body);
+    const wire = await sandbox.wire(LIST);
+    await until("5 bytes have come", () => /\r\n\r\n.+/s.test(wire.received));
+    await turns(50);
+    assert.deepEqual([wire.received.endsWith('[{"id'), wire.isClosed], [
+      framing !== "chunked",
+      false,
+    ]);
+    assert.deepEqual(await ends(sandbox), [200, 200]);
+    const stalled = async () => (await sandbox.requests())[1]?.answered;
+    assert.equal(await stalled(), null);
+    wire.close();
+    await until("it has ended", async () => await stalled() !== null);
+  });
+}
+
+it("a body whose end is the connection's drips to its end", async ({ tell, send }) => {
+  await tell("POST", "/faults", { drip: 200, framing: "close" });
+  const answer = await send("GET /v1/pets/1");
+  assert.doesNotMatch(answer, /^(?:content-length|transfer-encoding):/im);
+  assert.match(bodyOf(answer), /^\{"id":1,.*\}$/);
+});
+
+it("lose and cut may reset the connection", async (sandbox) => {
+  const faults = [{ lose: true, reset: true }, { cut: 9, reset: true }];
+  await sandbox.tell("POST", "/faults", faults);
+  for (const received of [/^$/, /\{"id":1,"$/]) {
+    const socket = connect(sandbox.port, "127.0.0.1");
+    socket.setEncoding("latin1");
+    let text = "";
+    socket.on("data", (piece: string) => text += piece);
+    socket.write(LIST.replace("pets", "pets/1"));
+    const [error] = await once(socket, "error");
+    assert.equal(error.code, "ECONNRESET");
+    assert.match(text, received);
+  }
+});
+
+it("{other} is the same port of another name, or what the option says", async (sandbox) => {
+  const answer = { status: 307, body: "", headers: { location: "{other}/v1" } };
+  await sandbox.tell("POST", "/faults", { answer });
+  const location = new RegExp(
+    `^location: http://localhost:${sandbox.port}/v1`,
+    "im",
+  );
+  assert.match(await sandbox.send("GET /v1/pets"), location);
+});
+
+it("the journal has the connection's port, the pet added, and when the answer ended", async (sandbox) => {
+  const { key, tell, requests } = sandbox;
+  await tell("POST", "/faults", { delay: 50 });
+  const fields = [`Authorization: Bearer ${key}`];
+  const create = rawRequest("POST /v1/pets", fields, REX_JSON);
+  const wire = await sandbox.wire(`${create}${create}`);
+  await wire.answer();
+  await wire.answer();
+  const isEnded = async () => Boolean((await requests())[1]?.answered);
+  await until("both have ended", isEnded);
+  const [first = assert.fail(), second = assert.fail()] = await requests();
+  assert.ok(Number(first.answered) - first.time >= 45);
+  assert.ok(Number(second.answered) >= Number(first.answered));
+  assert.equal(first.port, second.port);
+  assert.deepEqual([first.added, second.added].map(Number), [51, 52]);
+});
+
+it("nextId is the id of the next pet, to the last digit, in the journal too", async (sandbox) => {
+  const { control, tell, send, drive } = sandbox;
+  const path = "/pets?nextId=9007199254740993";
+  await tell("PUT", path, 1);
+  assert.match(await send("POST /v1/pets", REX_JSON), /"id":9007199254740993,/);
+  const journal = await (await fetch(`${control}/requests`)).text();
+  assert.match(journal, /"added":9007199254740993\}\]$/);
+  const wrong = await drive("PUT", "/pets?nextId=1", 1);
+  assert.equal(wrong.status, 400);
+  assert.match(
+    JSON.stringify(wrong.json),
+    /nextId must be an integer greater /,
+  );
+});
+
 it("a header field of a fault is sent as Latin-1, whoever sends the body", async ({ tell, send }) => {
   const headers = { "x-name": "Zo\u00eb" };
   const [own, changed] = [{ status: 200, body: "\u00eb", headers }, {
@@ -107,8 +200,10 @@ it("the journal has the target and all header fields as they came", async (sandb
   const sent = rawRequest("GET /v1/pets?limit=%31", fields);
   const wire = await sandbox.wire(sent);
   assert.match(await wire.rest(), /^HTTP\/1.1 401 /);
-  const [{ time: _, headers, responseHeaders, ...entry } = assert.fail()] =
-    await requests();
+  const [first = assert.fail()] = await requests();
+  const { time, answered, port, headers, responseHeaders, ...entry } = first;
+  assert.ok(Number(answered) >= time);
+  assert.equal(typeof port, "number");
   const shown = Object.entries(headers).map((field) => field.join(": "));
   const joined = ["x-a: 1, 2", `authorization: Bearer ${key}, Bearer other`];
   assert.deepEqual(
@@ -194,8 +289,17 @@ it("an expectation that is unknown is ignored", async ({ send }) => {
   assert.match(created, /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /);
 });
 
+test("serve refuses an other that is no origin", async () => {
+  for (const other of ["localhost:80", "http://a/", 7]) {
+    await assert.rejects(sandbox().serve({ other: other as string }), {
+      name: "TypeError",
+      message: /^Wrong option other: it must be an origin such as /,
+    });
+  }
+});
+
 test("serve closes its port and every connection, and may be called again", async (t) => {
-  const store = sandbox({ pets: 1, key: "k" });
+  const store = sandbox({ pets: 1, key: ["k", "test"] });
   const [first, second] = [
     await store.serve(),
     await store.serve({ names: ["localhost", "store"] }),

@@ -7,6 +7,7 @@ import { runInNewContext } from "node:vm";
 import {
   type Fault,
   sandbox,
+  type SandboxEvent,
   type SandboxOptions,
 } from "../../../adapters/sandbox/mod.ts";
 import { createStore } from "../../../adapters/sandbox/store.ts";
@@ -222,13 +223,15 @@ test("a body is cut off once its socket is empty, though no event says so", asyn
   const store = createStore({ pets: 2 });
   store.add({ cut: 10 });
   const socket = Object.assign(new EventEmitter(), { writableLength: 10 });
+  const response = { useChunkedEncodingByDefault: true };
   const headers = { authorization: "Bearer test" };
   const request = new Request("http://localhost/v1/pets", { headers });
   const { body } = await store.answer(request, {
     entry: store.journal.begin({ method: "GET", target: "/", headers }),
     signal: new AbortController().signal,
     readBody: () => Promise.resolve(new Uint8Array()),
-    socket: socket as unknown as Socket,
+    connection: { socket: socket as unknown as Socket, response },
+    other: "",
   }) ?? {};
   const reader = (body as ReadableStream<Uint8Array>).getReader();
   assert.equal((await reader.read()).value?.byteLength, 10);
@@ -338,7 +341,8 @@ test("requests has the time, the fault, and the body unless it is 401, 413 or 41
   await create({ body, headers: { "X-A": "b" } }, "/pets?x=1");
   const { headers, responseHeaders, ...first } = store.requests[0] ?? {};
   const target = "/v1/pets?x=1";
-  const added = { time: 7, method: "POST", target, body, status: 201 };
+  const sent = { time: 7, method: "POST", target, body };
+  const added = { ...sent, status: 201, answered: 7, added: 1n };
   assert.deepEqual(first, added);
   assert.equal(headers?.["x-a"], "b");
   assert.equal(headers?.authorization, "Bearer k");
@@ -378,6 +382,110 @@ test("the journal keeps the last 1,000 requests, or fewer if they are long", asy
   for (let i = 0; i < 20; i++) await get(`/pets?i=${i}&x=${value}`);
   assert.equal(store.requests.length, 15);
   assert.match(String(store.requests.at(-1)?.target), /^\/v1\/pets\?i=19&/);
+});
+
+test("added is the id of the pet that a request added, even if its answer was lost", async () => {
+  const nextId = 9007199254740993n;
+  const { store, get, create } = open({ pets: 2, nextId });
+  const headers = { "idempotency-key": "1" };
+  store.add([{ lose: true, work: true }, { answer: { status: 500 } }]);
+  await assert.rejects(create({ headers }));
+  await create({ headers });
+  await create({ headers }); // replayed
+  await create();
+  await get();
+  const added = store.requests.map(({ added }) => added);
+  assert.deepEqual(added, [
+    nextId,
+    undefined,
+    undefined,
+    nextId + 1n,
+    undefined,
+  ]);
+  store.reset();
+  assert.match((await create()).text, /"id":9007199254740993,/);
+});
+
+test("onEvent gets each request, its body, its answer and its end, as they happen", async (t) => {
+  t.mock.method(Date, "now", () => 7);
+  const seen: unknown[] = [];
+  function onEvent({ type, time, request }: SandboxEvent): void {
+    const { status, answered } = request;
+    seen.push([type, time, status, answered]);
+    throw new Error("not for the client");
+  }
+  const { store, get, create } = open({ onEvent, pets: 1 });
+  const told = () => seen.splice(0);
+  const request = ["request", 7, null, null];
+  const body = ["bytes", 7, null, null];
+  await create();
+  const answer = [["answer", 7, 201, null], ["end", 7, 201, 7]];
+  assert.deepEqual(told(), [request, body, ...answer]);
+  store.add({ lose: true });
+  await assert.rejects(create());
+  assert.deepEqual(told(), [request, body, ["end", 7, null, 7]]);
+  const length = Number((await get()).headers.get("content-length"));
+  assert.equal(length, 0);
+  told();
+  store.add({ drip: 1000 });
+  await get();
+  const [first, second, ...rest] = told() as unknown[][];
+  assert.deepEqual([first, second], [request, ["answer", 7, 200, null]]);
+  assert.deepEqual(rest.pop(), ["end", 7, 200, 7]);
+  assert.deepEqual(rest, [["bytes", 7, 200, null], ["bytes", 7, 200, null]]);
+});
+
+test("a header field may say when, or name the other host", async (t) => {
+  t.mock.method(Date, "now", () => Date.UTC(2026, 0, 1, 0, 0, 0, 1));
+  const { store, get } = open();
+  const headers = {
+    "retry-after": { date: 3 },
+    "x-in": { in: 3 },
+    location: "{other}/v1/pets?from={other}",
+  };
+  store.add({ answer: { status: 503, headers } });
+  const answer = await get();
+  const field = (name: string) => answer.headers.get(name);
+  assert.equal(field("retry-after"), "Thu, 01 Jan 2026 00:00:04 GMT");
+  assert.equal(field("x-in"), "3");
+  const other = "http://other.invalid";
+  assert.equal(field("location"), `${other}/v1/pets?from=${other}`);
+});
+
+test("a body that stalls stops there until the client leaves", async () => {
+  const { store, service, stream } = open({ pets: 2 });
+  store.add([{ stall: 10 }, { stall: 1000 }]);
+  const { signal, abort } = aborter();
+  const headers = { authorization: "Bearer test" };
+  const init = { headers, signal };
+  const { body } = await store.handle(`${service.base}/pets`, init);
+  const reader = body?.getReader();
+  assert.equal((await reader?.read())?.value?.byteLength, 10);
+  let isOver = false;
+  const rest = assert.rejects(async () => await reader?.read())
+    .finally(() => isOver = true);
+  await turns(20);
+  assert.deepEqual([isOver, store.requests[0]?.answered], [false, null]);
+  abort();
+  await rest;
+  assert.equal(typeof store.requests[0]?.answered, "number");
+  assert.equal((await (await stream()).json()).length, 2);
+});
+
+function aborter() {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}
+
+test("a body that is cut ends without an error if its length is not told", async () => {
+  const { store, get, stream } = open({ pets: 2 });
+  store.add([{ cut: 10, framing: "close" }, { cut: 10, framing: "chunked" }]);
+  const answer = await get();
+  assert.equal(answer.text.length, 10);
+  assert.equal(answer.headers.get("content-length"), null);
+  const chunked = await stream();
+  assert.equal(chunked.headers.get("content-length"), null);
+  await assert.rejects(chunked.text(), TypeError);
 });
 
 test("at its most pets, creates are refused as by a full disk, but not replays", async () => {
