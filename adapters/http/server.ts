@@ -117,6 +117,10 @@ export function origin(hostname: string, port: number): string {
   return `http://${host}:${port}`;
 }
 
+/** Names and addresses of this machine that no other machine can use. */
+export const LOOPBACK: RegExp =
+  /^(?:(?:.*\.)?localhost|127\.[\d.]+|\[?::1\]?)$/;
+
 const LISTEN_REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: "the address is in use",
   EADDRNOTAVAIL: "this machine does not have that address",

@@ -13,16 +13,13 @@ import { createRouter } from "../../core/http/router.ts";
 import { parseTarget } from "../../core/http/target.ts";
 import { parseInt64, parseWithInt64 } from "../../core/json.ts";
 import { petsToJson } from "../../core/pets/pet.ts";
+import { LOOPBACK } from "../http/server.ts";
 import type { Store } from "./store.ts";
 
 /** Where the control address is on its server. */
 export const CONTROL = "/sandbox";
 /** Maximum size of a body, and of a file of pets, in bytes. */
 export const MAX_BYTES: number = 16 * 1024 * 1024;
-
-/** Names and addresses of this machine that no other machine can use. */
-export const LOOPBACK: RegExp =
-  /^(?:(?:.*\.)?localhost|127\.[\d.]+|\[?::1\]?)$/;
 
 type Act = (request: ServiceRequest, readBody: ReadBody) => Promise<Answer>;
 

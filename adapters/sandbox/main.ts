@@ -12,7 +12,8 @@ import {
 } from "../standalone/command_line.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
 import { check, integer, readHost } from "../standalone/config.ts";
-import { LOOPBACK, MAX_BYTES } from "./control.ts";
+import { LOOPBACK } from "../http/server.ts";
+import { MAX_BYTES } from "./control.ts";
 import { sandbox } from "./mod.ts";
 import { checkHosts } from "./serve.ts";
 

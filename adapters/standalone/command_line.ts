@@ -45,12 +45,16 @@ export function parseArguments<const T extends ParseArgsOptionsConfig>(
 
 /**
  * Writes what went wrong to standard error, and exits with 2 if the arguments are wrong, otherwise
- * with 1. Only a bug in the program itself is written with its stack.
+ * with 1.
  */
 export function reportAndExit(cause: unknown): never {
-  const message = missingPackage(cause) ?? explain(cause);
-  process.stderr.write(printable(`${message}\n`));
+  process.stderr.write(failureText(cause));
   process.exit(cause instanceof UsageError ? 2 : 1);
+}
+
+/** Says what went wrong, as a line. Only a bug in the program itself is shown with its stack. */
+export function failureText(cause: unknown): string {
+  return printable(`${missingPackage(cause) ?? explain(cause)}\n`);
 }
 
 /**

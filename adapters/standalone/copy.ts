@@ -5,7 +5,7 @@ import type { Transfer } from "../storage/transfer.ts";
 import { parseArguments, PROGRAM, UsageError } from "./command_line.ts";
 import { check, readLastingDatabase } from "./config.ts";
 import { copyAll } from "./copy_records.ts";
-import { giveBackPermissions, openTransfer } from "./open_storage.ts";
+import { openTransfer } from "./open_storage.ts";
 
 const HELP = `copy: copies all pets and API keys from one database to another
 
@@ -22,10 +22,7 @@ see.
 `;
 
 /** Runs the command with the arguments that follow `copy`. */
-export async function runCopy(
-  args: readonly string[],
-  onOpen: typeof giveBackPermissions = giveBackPermissions,
-): Promise<void> {
+export async function runCopy(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArguments(args, {}, true);
   const [from, to] = positionals;
   if (values.help || from === undefined) {
@@ -44,7 +41,6 @@ export async function runCopy(
     opened.push(source);
     const target = await openTransfer(databases[1], "write");
     opened.push(target);
-    await onOpen(...databases);
     const job = { from: source, to: target, tell };
     const { advice, ...result } = await copyAll(job);
     process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);

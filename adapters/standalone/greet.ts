@@ -1,26 +1,31 @@
 /** The greeting: where the server listens, and how to get an API key. */
 
 import { StorageError } from "../../core/pets/pet_storage.ts";
-import { origin } from "../http/server.ts";
+import process from "node:process";
+import { LOOPBACK, origin } from "../http/server.ts";
 import { PROGRAM } from "./command_line.ts";
 import { standardError } from "./output.ts";
 import type { OpenService } from "./service.ts";
 
-/** What the greeting depends on. Without fixed keys, the first key may be issued. */
-interface Situation extends OpenService {
-  /** If standard error is a terminal, where the first key is issued and shown. */
-  readonly isTerminal: boolean;
-}
-
 /**
  * Tells people that the server listens. On a terminal it issues the very first key, so call it at
- * most once.
+ * most once. Not if others can reach the server: then the terminal is likely that of a container,
+ * which keeps it as a log.
+ *
+ * @throws {Error} if nobody could ever get a key.
  */
 export async function greet(
   address: { readonly hostname: string; readonly port: number },
-  situation: Situation,
+  service: OpenService,
+  isTerminal = process.stderr.isTTY === true,
 ): Promise<void> {
-  const { basePath, fixedKeysFrom, pageProblem } = situation;
+  const { basePath, fixedKeysFrom, pageProblem, isInMemory } = service;
+  const mayIssue = isTerminal && LOOPBACK.test(address.hostname);
+  if (fixedKeysFrom === undefined && isInMemory && !mayIssue) {
+    throw new Error(
+      "Cannot start without PETSTORE_API_KEYS: in memory, issued keys are lost when the server ends, and the first one is shown only on a terminal, by a server on 127.0.0.1",
+    );
+  }
   const problem = await pageProblem;
   const server = origin(address.hostname, address.port);
   const pets = `${server}${basePath}/pets`;
@@ -31,20 +36,21 @@ export async function greet(
   if (!await standardError.flush()) return;
   standardError.write(
     fixedKeysFrom === undefined
-      ? await issueFirstKey(pets, situation)
+      ? await showFirstKey(pets, service, mayIssue)
       : `The API keys are those in ${fixedKeysFrom}\nThe pet store listens at ${pets}\n`,
   );
   if (problem !== undefined) standardError.write(`${problem}\n`);
 }
 
-/** On a terminal, issues the first key. Returns what to tell: that key, or how to issue one. */
-async function issueFirstKey(
+/** Issues the first key if it may. Returns what to tell: that key, or how to issue one. */
+async function showFirstKey(
   pets: string,
-  { isTerminal, issuedKeys }: Situation,
+  { issuedKeys }: OpenService,
+  mayIssue: boolean,
 ): Promise<string> {
-  let hint = isTerminal ? "For another API key" : "For an API key";
+  let hint = mayIssue ? "For another API key" : "For an API key";
   try {
-    const first = isTerminal && await issuedKeys.issueFirst("first key");
+    const first = mayIssue && await issuedKeys.issueFirst("first key");
     if (first) return introduce(first.key, pets);
   } catch (cause) {
     if (!(cause instanceof StorageError)) throw cause;

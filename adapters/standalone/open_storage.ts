@@ -1,6 +1,5 @@
 /** Opens the databases that the programs can use. Only the driver in use is loaded. */
 
-import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import process from "node:process";
 import type { PetDatabase, PoolCounts } from "../storage/pet_database.ts";
@@ -9,7 +8,7 @@ import {
   type PostgresAddress,
 } from "../storage/postgres/address.ts";
 import type { Access, Transfer } from "../storage/transfer.ts";
-import type { Config, Database, LastingDatabase } from "./config.ts";
+import type { Config, LastingDatabase } from "./config.ts";
 import { writeLine } from "./log.ts";
 import { standardError } from "./output.ts";
 
@@ -71,31 +70,4 @@ async function waitingFor<T>(
   } does not answer yet: waiting for about 10 s\n`;
   const timer = setTimeout(() => standardError.write(message), 1000);
   return await open().finally(() => clearTimeout(timer));
-}
-
-/** On Deno, gives up the file permissions that these open databases do not need. */
-export async function giveBackPermissions(
-  ...databases: readonly Database[]
-): Promise<void> {
-  if (!("Deno" in globalThis)) return;
-  const needed = databases.flatMap(neededPermissions);
-  for (const name of ["read", "write"] as const) {
-    if (!needed.includes(name)) await Deno.permissions.revoke({ name });
-  }
-}
-
-function neededPermissions(database: Database): readonly ("read" | "write")[] {
-  // SQLite keeps its files open, but watched_files.ts checks by path that they are still in place.
-  // It cannot rename an old log: Deno cannot keep `write` for one folder if it was allowed for all.
-  // And it lets only a program with all permissions see what is in /dev, such as /dev/shm.
-  if (database.kind === "sqlite") {
-    const isDevice = realpathSync(database.path).startsWith("/dev/");
-    return isDevice ? ["read", "write"] : ["read"];
-  }
-  if (database.kind === "memory") return [];
-  // Each connection to a Unix socket reads and writes a file.
-  const isSocket = database.address.hosts.some((
-    { host = process.env.PGHOST },
-  ) => host?.startsWith("/"));
-  return isSocket ? ["read", "write"] : [];
 }

@@ -11,11 +11,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { respond } from "../../core/http/fetch_handler.ts";
 import { reportAndExit } from "./command_line.ts";
 import { readConfig } from "./config.ts";
-import { prepareService } from "./prepare_service.ts";
-import { joinWorkers } from "./workers.ts";
+import { greet } from "./greet.ts";
+import { finish, live } from "./life.ts";
+import { openService } from "./service.ts";
 
-/** Makes the server of one worker. */
-async function prepareWorker(): Promise<Deno.ServeDefaultExport> {
+/** Opens the service, before `deno serve` listens. */
+async function begin(): Promise<Deno.ServeDefaultExport> {
   if (!("Deno" in globalThis)) {
     throw new Error(
       "Cannot start: serve.ts is for deno serve. Use main.ts start",
@@ -28,45 +29,47 @@ async function prepareWorker(): Promise<Deno.ServeDefaultExport> {
   if (config.admin !== undefined) {
     throw unsupported("ADMIN_PORT", "deno serve listens on one port");
   }
-  const workers = joinWorkers();
-  /** Responses that have not been sent: they would be lost if the process ended. */
-  const sending = new Set<Promise<unknown>>();
+  return await live(async (life) => {
+    const service = await openService(config, life);
+    /** Responses that have not been sent: they would be lost if the process ended. */
+    const sending = new Set<Promise<unknown>>();
 
-  const service = prepareService(config, {
-    async endServing(drained) {
-      await drained;
+    async function endServing(): Promise<void> {
+      // At once: `deno serve` cuts bodies short when the signal comes, and such requests are
+      // answered with 503 only if the service already drains.
+      await service.drain();
       await Promise.allSettled(sending);
       // Deno 2.9's `completed` settles just before a whole body is sent (`fastSyncResponseOrStream`
       // in its ext/http/00_serve.ts). Can go if a program that exits in `info.completed.then` loses
       // no response (seen: lost in 24 of 24).
       await delay(50);
-    },
-    awaitOthers: workers.leave,
+    }
+
+    life.atEnd(() => finish(endServing(), config.shutdownTimeout));
+
+    return {
+      fetch(request, info) {
+        const { completed } = info;
+        const forget = () => sending.delete(completed);
+        sending.add(completed);
+        completed.then(forget, forget);
+        return respond(service.answer, request, info);
+      },
+
+      // With `--parallel`, called in one worker only.
+      onListen(address) {
+        if (address.transport === "tcp") {
+          greet(address, service).catch(life.fail);
+        } else {
+          life.fail(
+            new Error(
+              "Cannot read DENO_SERVE_ADDRESS: it must be a TCP address",
+            ),
+          );
+        }
+      },
+    };
   });
-  workers.anotherLeaves.then(() => service.stop());
-  // Without `giveBackPermissions`: workers share their permissions, and others may still be
-  // opening.
-  service.open().catch(reportAndExit);
-
-  return {
-    fetch(request, info) {
-      const { completed } = info;
-      const forget = () => sending.delete(completed);
-      sending.add(completed);
-      completed.then(forget, forget);
-      return respond(service.answer, request, info);
-    },
-
-    // Called in one worker only.
-    onListen(address) {
-      if (address.transport !== "tcp") {
-        reportAndExit(
-          new Error("Cannot read DENO_SERVE_ADDRESS: it must be a TCP address"),
-        );
-      }
-      service.greet(address).catch(reportAndExit);
-    },
-  };
 }
 
 function unsupported(setting: string, reason: string): Error {
@@ -75,6 +78,6 @@ function unsupported(setting: string, reason: string): Error {
   );
 }
 
-/** The server of one worker. */
-export default await prepareWorker()
+/** The server. */
+export default await begin()
   .catch(reportAndExit) as Deno.ServeDefaultExport;

@@ -14,6 +14,7 @@ import { createPage, SWAGGER_UI } from "../docs/page_endpoints.ts";
 import { howToInstall } from "./command_line.ts";
 import type { Config } from "./config.ts";
 import { createDrain } from "./drain.ts";
+import type { Life } from "./life.ts";
 import { logFault, logLayer } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
 import { openStorage } from "./open_storage.ts";
@@ -22,13 +23,20 @@ import { createRateLimiter, limitAddressLayer } from "./rate_limit.ts";
 
 export type OpenService = Awaited<ReturnType<typeof openService>>;
 
-/** Opens the storage and builds the service on it. */
-export async function openService(config: Config, open = openStorage) {
+/** Opens the storage, which is closed at the end of `life`, and builds the service on it. */
+export async function openService(
+  config: Config,
+  life: Pick<Life, "open">,
+  open = openStorage,
+) {
   const { database, fixedKeys, cors, rateLimit, proxies } = config;
-  const storage = await open(config);
   let isClosed = false;
+  const storage = await life.open(open(config), (storage) => {
+    isClosed = true;
+    return storage.close();
+  });
   const issued = issuedKeys(storage.apiKeys, {
-    // After `close()` recording the use of a key may fail, which is not a fault.
+    // Once the storage is closed, recording the use of a key may fail, which is not a fault.
     onError: (error) => isClosed || logFault(error),
   });
   const metrics = config.metrics
@@ -81,13 +89,10 @@ export async function openService(config: Config, open = openStorage) {
     /** Without a `/` at its end. */
     basePath,
     issuedKeys: issued,
+    isInMemory: database.kind === "memory",
     fixedKeysFrom: config.fixedKeysFrom,
     /** Resolves once the documentation page has been read: to what is wrong if that failed. */
     pageProblem: page.problem,
-    close(): Promise<void> {
-      isClosed = true;
-      return storage.close();
-    },
   };
 }
 

@@ -1,13 +1,19 @@
-/** The command `start`: listens, on each runtime, and runs the service of `prepare_service.ts`. */
+/** The command `start`: opens the service, listens on each runtime, and ends in order. */
 
 import process from "node:process";
+import { setTimeout as delay } from "node:timers/promises";
 import { toHandler } from "../../core/http/fetch_handler.ts";
+import type { Server } from "../http/server.ts";
 import { parseArguments, PROGRAM, UsageError } from "./command_line.ts";
 import { check, readConfig, readHost, readPort, SETTINGS } from "./config.ts";
+import { greet } from "./greet.ts";
+import { finish, live } from "./life.ts";
 import { logFault } from "./log.ts";
-import { giveBackPermissions } from "./open_storage.ts";
 import { standardError } from "./output.ts";
-import { prepareService } from "./prepare_service.ts";
+import { type OpenService, openService } from "./service.ts";
+
+/** How long requests on the admin port may take to finish at the end, in ms. */
+const ADMIN_TIME = 1000;
 
 const HELP = `start: runs the server
 
@@ -38,34 +44,49 @@ export async function runStart(args: readonly string[]): Promise<void> {
     ..."Bun" in globalThis &&
       { maxRequestBodySize: config.maxBodyBytes + 1_048_576 },
   };
-  const service = prepareService(config, {
-    // Never called before the service is open, so `listener` and `admin` are set.
-    async endServing(drained) {
-      // While Deno's server closes, it refuses requests itself, without the service's fields and
-      // without a log line.
-      if ("Deno" in globalThis) await drained;
-      // On Bun and Node the listener closes while the last requests are answered.
-      await Promise.all([drained, listener.close()]);
-      await admin?.close();
-    },
-  });
   const serve = await loadServe();
-  // Before the storage is opened, so that a port in use leaves no database file behind.
-  const listener = await serve(toHandler(service.answer), options);
-  const admin = config.admin && await serve(toHandler(service.admin), {
-    ...options,
-    hostname: config.admin.hostname ?? options.hostname,
-    port: config.admin.port,
-  }).catch((cause: Error) => {
-    const hint = "change ADMIN_PORT or ADMIN_HOST";
-    throw new Error(`${cause.message}; ${hint}`, { cause });
+  await live(async (life) => {
+    const service = await openService(config, life);
+    const { shutdownDelay, shutdownTimeout } = config;
+    if (config.admin !== undefined) {
+      const { hostname = options.hostname, port } = config.admin;
+      const listening = serve(toHandler(service.admin), {
+        ...options,
+        hostname,
+        port,
+      }).catch((cause: Error) => {
+        const hint = "change ADMIN_PORT or ADMIN_HOST";
+        throw new Error(`${cause.message}; ${hint}`, { cause });
+      });
+      const close = (admin: Server) => finish(admin.close(), ADMIN_TIME);
+      const { url } = await life.open(listening, close);
+      standardError.write(`The probes and metrics are at ${url}\n`);
+    }
+    const listener = await life.open(
+      serve(toHandler(service.answer), options),
+      (listener) => finish(endServing(listener, service), shutdownTimeout),
+    );
+    life.atEnd(async (signal) => {
+      // Load balancers need time to notice; people at a terminal do not.
+      if (signal === undefined || signal === "SIGINT") return;
+      service.leave();
+      await delay(shutdownDelay);
+    });
+    await greet(listener, service);
   });
-  if (!await service.open()) return;
-  await giveBackPermissions(config.database);
-  if (admin !== undefined) {
-    standardError.write(`The probes and metrics are at ${admin.url}\n`);
-  }
-  await service.greet(listener);
+}
+
+/** Resolves once all requests are answered in full. New ones are refused. */
+async function endServing(
+  listener: Server,
+  service: OpenService,
+): Promise<void> {
+  const drained = service.drain();
+  // While Deno's server closes, it refuses requests itself, without the service's fields and
+  // without a log line.
+  if ("Deno" in globalThis) await drained;
+  // On Bun and Node the listener closes while the last requests are answered.
+  await Promise.all([drained, listener.close()]);
 }
 
 /** Loads the `serve` of the runtime that this program runs on, and no other. */

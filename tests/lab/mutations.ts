@@ -291,6 +291,4 @@ export const COVERED: Readonly<Record<string, string>> = {
     "adapters/standalone/drain.ts adapters/standalone/probes.ts",
   "adapters/standalone/permissions_test.ts":
     "adapters/standalone/open_storage.ts",
-  "adapters/standalone/serve_test.ts":
-    "adapters/standalone/prepare_service.ts adapters/standalone/workers.ts",
 };

@@ -39,7 +39,11 @@ export async function openStandalone(
   settings: Readonly<Record<string, string>> = {},
   storage?: PetDatabase,
 ): Promise<
-  Awaited<ReturnType<typeof openService>> & Asked & { readonly handle: Handler }
+  Awaited<ReturnType<typeof openService>> & Asked & {
+    readonly handle: Handler;
+    /** Closes its storage; it is closed after the test anyway. */
+    readonly close: () => unknown;
+  }
 > {
   const config = readConfig({
     DATABASE_URL: "memory:",
@@ -47,11 +51,20 @@ export async function openStandalone(
     REQUEST_LOG: "off",
     ...settings,
   });
-  const service = await openService(config, storage && (async () => storage));
-  atEnd(t, () => service.close());
+  let close = (): unknown => undefined;
+  atEnd(t, () => close());
+  const life = {
+    async open<T>(opening: Promise<T>, closePart: (part: T) => unknown) {
+      const part = await opening;
+      close = () => closePart(part);
+      return part;
+    },
+  };
+  const open = storage && (async () => storage);
+  const service = await openService(config, life, open);
   const base = "http://localhost";
   const handle = toHandler(service.answer);
-  return { ...service, handle, fetch: handle, base, key: "secret" };
+  return { ...service, handle, fetch: handle, base, key: "secret", close };
 }
 
 /** Makes a Node server listen on any port, which is returned. */

@@ -34,7 +34,7 @@ const REFUSED = [
   [
     "start --port 0 --host nosuchhost.invalid",
     /^Cannot listen on nosuchhost\.invalid:0: the host is unknown\n$/,
-    {}, // it has opened no file yet
+    { DATABASE_URL: "memory:" },
   ],
   [
     "start --port 0",

@@ -8,14 +8,48 @@ import { run } from "../../support/process.ts";
 import { openStandalone } from "../../support/server.ts";
 import { memoryStorage, StorageError } from "../../../mod.ts";
 
-const ADDRESS = { hostname: "127.0.0.1", port: 8000 };
-
 /** Opens a service whose keys are issued, and returns the greeting on a terminal. */
 async function open(t: TestContext, storage?: PetDatabase, settings = {}) {
   const service = await openStandalone(t, settings, storage);
-  const situation = { ...service, fixedKeysFrom: undefined, isTerminal: true };
-  return () => greet(ADDRESS, situation);
+  const situation = { ...service, fixedKeysFrom: undefined };
+  return (hostname = "127.0.0.1") =>
+    greet({ hostname, port: 8000 }, situation, true);
 }
+
+test("greet issues no key where others reach the server, as in a container", async (t) => {
+  const storage = memoryStorage();
+  const inFile = { ...await openStandalone(t, {}, storage), isInMemory: false };
+  const service = { ...inFile, fixedKeysFrom: undefined };
+  let told = "";
+  t.mock.method(standardError, "write", (text: string) => void (told += text));
+  for (const hostname of ["0.0.0.0", "::", "192.0.2.1", "pets.example"]) {
+    await greet({ hostname, port: 8000 }, service, true);
+    assert.match(told, /For an API key, run: .* keys issue NAME\n/);
+    assert.doesNotMatch(told, /pet_/);
+    told = "";
+  }
+  assert.deepEqual(await storage.apiKeys.list(), []);
+  for (const hostname of ["127.0.0.1", "127.0.0.2", "::1", "localhost"]) {
+    await greet({ hostname, port: 8000 }, service, true);
+    assert.match(
+      told,
+      hostname === "127.0.0.1" ? / {4}pet_/ : /another API key/,
+    );
+    told = "";
+  }
+});
+
+test("greet refuses a server in memory that nobody could get a key of", async (t) => {
+  const service = { ...await openStandalone(t), fixedKeysFrom: undefined };
+  for (
+    const [hostname, isTerminal] of [["0.0.0.0", true], ["::1", false]] as const
+  ) {
+    await assert.rejects(
+      greet({ hostname, port: 8000 }, service, isTerminal),
+      /^Error: Cannot start without PETSTORE_API_KEYS: in memory/,
+    );
+  }
+});
 
 test("greet says that it cannot issue the first key, and how to issue one", async (t) => {
   let reason = new Error("a mistake");

@@ -1,22 +1,12 @@
-/** Permissions that the server drops once its database is open, or lacks. */
+/** Permissions that the server lacks. */
 import assert from "node:assert/strict";
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  renameSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, copyFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { readConfig } from "../../../adapters/standalone/config.ts";
-import { giveBackPermissions } from "../../../adapters/standalone/open_storage.ts";
 import { sqliteStorage } from "../../../adapters/storage/sqlite/mod.ts";
 import { ask } from "../../contract/ask.ts";
 import { assertError } from "../../contract/error_reply.ts";
 import { REX, REX_JSON } from "../../support/pets.ts";
-import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { pathOf } from "../../support/repository.ts";
 import {
   commandLine,
@@ -24,7 +14,7 @@ import {
   RUNTIME,
   testUnless,
 } from "../../support/runtime.ts";
-import { freePort, run, startProgram } from "../../support/process.ts";
+import { run, startProgram } from "../../support/process.ts";
 import {
   MAIN,
   startMain,
@@ -36,26 +26,6 @@ import { newFolder } from "../../support/temporary_directory.ts";
 const skip = RUNTIME !== "deno" && "only Deno has permissions";
 const it = testUnless(skip);
 const NO_SETPRIV = missing("setpriv");
-const postgres = await sharedPostgres();
-const PROGRAM = pathOf("tests/adapters/standalone/permissions_program.ts");
-
-/** Runs the program in a folder, and returns the attempts that were refused. */
-async function refusals(
-  cwd: string,
-  DATABASE_URL: string,
-  count: number,
-): Promise<string> {
-  writeFileSync(join(cwd, "readable.txt"), "text");
-  const command = commandLine(PROGRAM, taskFlags("start"));
-  const args = [await freePort(), count].map(String);
-  const { code, stdout, stderr } = await run([...command, ...args], {
-    cwd,
-    env: { DATABASE_URL, PETSTORE_API_KEYS: "sesame", REQUEST_LOG: "off" },
-  });
-  assert.equal(code, 0, stderr);
-  assert.match(stderr, /^Read and try it at/m);
-  return stdout.trim();
-}
 
 it("a server of a clone without permissions says how to grant them", async (t) => {
   // Without any --allow, Deno 2.9's node:child_process adds -A.
@@ -84,19 +54,6 @@ testUnless(skip || NO_SETPRIV)(
   },
 );
 
-it("a server on SQLite writes its database and nothing else", async (t) => {
-  const cwd = newFolder(t);
-  const path = join(cwd, "pets.db");
-  // So many that SQLite moves its log into the file meanwhile.
-  const refused = await refusals(cwd, `sqlite:${path}`, 600);
-  assert.equal(refused, "write, remove, open another database");
-  assert.equal(existsSync(`${path}-wal`), false, "the log is gone at the end");
-  const storage = await sqliteStorage(path);
-  const { pets } = await storage.list({ limit: 1, after: 599n });
-  assert.equal(pets.length, 1);
-  await storage.close();
-});
-
 it("a server on SQLite lets no old log damage a file that replaced its own", async (t) => {
   const cwd = newFolder(t);
   const path = join(cwd, "petstore.db");
@@ -109,43 +66,13 @@ it("a server on SQLite lets no old log damage a file that replaced its own", asy
   renameSync(path, `${path}.old`);
   renameSync(`${path}.backup`, path);
   assert.equal(await server.end(), 0);
-  assert.match(server.stderr(), /replaced while in use: its log is now in/);
-  for (const [file, count] of [[path, 1], [`${path}.old`, 2]] as const) {
-    const storage = await sqliteStorage(file);
-    assert.equal((await storage.list({ limit: 9 })).pets.length, count);
-    await storage.close();
-  }
-});
-
-testUnless(skip || postgres.skip)(
-  "a server on PostgreSQL neither writes nor reads files",
-  async (t) => {
-    const cwd = newFolder(t);
-    const refused = await refusals(cwd, await postgres.emptyDatabase(), 3);
-    assert.equal(refused, "write, remove, open another database, read");
-  },
-);
-
-it("a server keeps the permissions of its database: SQLite reads, a socket both", async (t) => {
-  const [file, device] = ["pets.db", "link.db"]
-    .map((name) => join(newFolder(t), name)) as [string, string];
-  writeFileSync(file, "");
-  symlinkSync("/dev/null", device);
-  const revoked: string[] = [];
-  type Name = Deno.PermissionDescriptor;
-  const revoke = async ({ name }: Name) => revoked.push(name);
-  t.mock.method(Deno.permissions, "revoke", revoke);
-  const cases = [
-    ["memory:", ["read", "write"]],
-    [`sqlite:${file}`, ["write"]],
-    [`sqlite:${device}`, []],
-    ["postgres://a,b/pets", ["read", "write"]],
-    ["postgres://me@/pets?host=/run/postgresql", []],
-  ] as const;
-  for (const [url, expected] of cases) {
-    await giveBackPermissions(readConfig({ DATABASE_URL: url }).database);
-    assert.deepEqual(revoked.splice(0), expected, url);
-  }
+  assert.match(
+    server.stderr(),
+    /replaced while in use: the log of the old file is now/,
+  );
+  const storage = await sqliteStorage(path);
+  assert.equal((await storage.list({ limit: 9 })).pets.length, 1);
+  await storage.close();
 });
 
 it("a server that cannot read the page says so in its place, and serves on", async (t) => {
