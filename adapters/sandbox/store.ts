@@ -52,8 +52,6 @@ export interface SandboxOptions {
   readonly pets?: number | readonly SeedPet[];
   /** The id of the first pet that is added, above those of `pets`. Default: the next. */
   readonly nextId?: bigint;
-  /** If false, `getPet` is gone, as it will be after 5 December 2030. Default: true. */
-  readonly getPet?: boolean;
   /** The API key, or several, each with its own idempotency keys. Default: `test`. */
   readonly key?: string | readonly string[];
   /** Delay before each answer, after the work, in ms: 0 to 2147483647. Default: none. */
@@ -82,15 +80,7 @@ export interface Exchange {
 export type Store = ReturnType<typeof createStore>;
 
 /** The options of `sandbox`. */
-const NAMES = [
-  "pets",
-  "nextId",
-  "getPet",
-  "key",
-  "delay",
-  "maxPets",
-  "onEvent",
-];
+const NAMES = ["pets", "nextId", "key", "delay", "maxPets", "onEvent"];
 
 /** Throws as `sandbox` does. */
 export function createStore(options: SandboxOptions) {
@@ -99,7 +89,7 @@ export function createStore(options: SandboxOptions) {
     options;
   checkIntegers({ delay }, 0, MAX_TIME);
   checkIntegers({ maxPets }, 0);
-  const { getPet = true, onEvent } = options;
+  const { onEvent } = options;
   if (onEvent !== undefined) checkFunction(onEvent, "onEvent");
   const keys = [key].flat();
   const cors = corsLayer({ origins: "*" });
@@ -116,7 +106,6 @@ export function createStore(options: SandboxOptions) {
     service = createService(readHandlerOptions({
       storage: arrayStorage(kept, maxPets, seed.nextId),
       keys: apiKeys(keys),
-      getPet,
       onError: (cause) => cause instanceof StorageError || console.error(cause),
     }));
     faults = [];
@@ -130,8 +119,7 @@ export function createStore(options: SandboxOptions) {
     const { path, query } = "path" in target ? target : { path: "", query: "" };
     const bearer = parseBearer(headers.get("authorization"));
     const key = keys.find((key) => key === bearer);
-    const normal = normalizePath(path);
-    return { method, path: normal, query, headers, key, getPet };
+    return { method, path: normalizePath(path), query, headers, key };
   }
 
   /** Takes the first fault that applies to a request. */

@@ -26,7 +26,7 @@ export type OpenService = Awaited<ReturnType<typeof openService>>;
 /** Opens the storage, which is closed at the end of `life`, and builds the service on it. */
 export async function openService(
   config: Config,
-  life: Pick<Life, "open">,
+  life: Pick<Life, "open" | "fail">,
   open = openStorage,
 ) {
   const { database, fixedKeys, cors, rateLimit, proxies } = config;
@@ -35,6 +35,7 @@ export async function openService(
     isClosed = true;
     return storage.close();
   });
+  storage.ended?.then((reason) => life.fail(new Error(reason)));
   const issued = issuedKeys(storage.apiKeys, {
     // Once the storage is closed, recording the use of a key may fail, which is not a fault.
     onError: (error) => isClosed || logFault(error),

@@ -7,6 +7,11 @@ import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
 export interface PetDatabase extends PetStorage {
   /** The records of issued API keys, kept where the pets are. */
   readonly apiKeys: ApiKeyStorage;
+  /**
+   * Resolves to the reason if the storage has saved everything and closed itself, because only a
+   * new process can go on.
+   */
+  readonly ended?: Promise<string>;
 }
 
 /** How long an idempotency key is kept by default, in ms: 24 hours. */

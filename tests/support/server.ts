@@ -59,6 +59,9 @@ export async function openStandalone(
       close = () => closePart(part);
       return part;
     },
+    fail(cause: unknown): void {
+      throw cause;
+    },
   };
   const open = storage && (async () => storage);
   const service = await openService(config, life, open);

@@ -91,6 +91,18 @@ export function isFatal(error: unknown): boolean {
     .includes(resultCode(error));
 }
 
+/** Returns true if the database itself is damaged. */
+export function isDamaged(error: unknown): boolean {
+  return [CORRUPT, NOTADB].includes(resultCode(error));
+}
+
+/** Says why nothing is written after this error, and what to do. */
+export function whyStopped(error: unknown): string {
+  return isDamaged(error)
+    ? `writing stopped, because ${REASONS[CORRUPT]}`
+    : "writing stopped after a disk error; check the disk, then restart";
+}
+
 /** Returns true if a lock failed, but not because another connection holds one. */
 export function isLockFault(error: unknown): boolean {
   return resultCode(error) === IOERR_LOCK;

@@ -1,38 +1,84 @@
 /**
- * An open SQLite file. Its methods wait while other processes lock it, and `close` waits for its
- * writes. It owns the connection to the database.
+ * An open SQLite file. It owns the connection to the database, which nothing else touches. Its
+ * methods wait while other processes lock the file, and `close` waits for its reads and writes.
  *
- * - It reads until it is closed, but writes only while its files are in place (`watched_files.ts`)
- *   and it is not damaged.
- * - *Damaged* (`#damage`): a write met a failed disk or a damaged file, or could not be rolled
- *   back. Nothing is written until a restart.
- * - *Closing* (`#closing`): it refuses everything, finishes the writes under way, and then closes
- *   the connection.
+ * Three things decide what it does:
+ *
+ * - *The files* (`#state`, see `files.ts`): it looks at them every 100 ms, and before it
+ *   acknowledges a write it makes sure that they exist.
+ * - *Damage* (`#damage`): the database is damaged, the disk failed under a write, or a write could
+ *   not be rolled back. Reads go on, but nothing is written until a restart.
+ * - *Closing* (`#closing`): it refuses everything new, finishes what is under way, and then closes
+ *   the connection. If the log is gone or emptied, it closes by itself.
  */
 
+import {
+  ftruncateSync,
+  openSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { clearInterval, setInterval } from "node:timers";
 import { setTimeout as delay } from "node:timers/promises";
 import { closedError, storageError } from "../pet_database.ts";
-import { isBusy, isFatal, mayHaveCommitted, storageFault } from "./fault.ts";
-import { CHECK_INTERVAL, WatchedFiles } from "./watched_files.ts";
+import {
+  isBusy,
+  isDamaged,
+  isFatal,
+  mayHaveCommitted,
+  storageFault,
+  whyStopped,
+} from "./fault.ts";
+import {
+  allExist,
+  describe,
+  type Files,
+  type Found,
+  inspect,
+  LOOK_INTERVAL,
+  mayRead,
+  nextState,
+  readFiles,
+  type State,
+} from "./files.ts";
 
 /** The longest pause before another attempt, in ms. */
 const MAX_PAUSE = 8;
+/** How long `close` waits until a log that is gone is in the main file, in ms. */
+const END_TIME = 5000;
+/** How long after a log was found emptied all processes know it, in ms. */
+const NOTICE_TIME = 2 * LOOK_INTERVAL;
+/** Sizes in bytes (SQLite's document WAL-mode File Format). */
+const LOG_HEADER = 32;
+const FRAME_HEADER = 24;
+const INDEX_HEADER = 136;
+/** More than any index needs: that of a log of 8 GB. */
+const INDEX_ROOM = 2 ** 24;
 
 /** An open file. */
 export class SqliteFile {
+  /** Resolves to the reason if it closes itself because only a new process can go on. */
+  readonly ended: Promise<string>;
+  readonly #end: (reason: string) => void;
+  readonly #path: string;
   readonly #db: DatabaseSync;
-  readonly #files: WatchedFiles;
   /** How long to wait for other processes that lock the file, in ms. */
   readonly #lockTimeout: number;
-  readonly #checks: ReturnType<typeof setInterval>;
+  readonly #looks: ReturnType<typeof setInterval>;
   /** By their SQL. */
   readonly #statements = new Map<string, StatementSync>();
+  readonly #opened: Files;
+  /** The size of a page in the log, in bytes; 0 if SQLite cannot count them (before 3.51). */
+  readonly #frameSize: number;
+  #state: State = { kind: "in place" };
   /** The error after which nothing more may be written; `undefined` if there was none. */
   #damage: unknown;
   /** Resolves once all writes have ended. */
   #writes: Promise<unknown> = Promise.resolve();
+  /** Resolves once all reads have ended that met a lock. */
+  #lockedReads: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
   /**
@@ -41,11 +87,20 @@ export class SqliteFile {
    * @param path of the file itself, not of a link to it: SQLite keeps its other files beside it.
    */
   constructor(path: string, db: DatabaseSync, lockTimeout: number) {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    this.ended = promise;
+    this.#end = resolve;
+    this.#path = path;
     this.#db = db;
-    this.#files = new WatchedFiles(path, db, this);
     this.#lockTimeout = lockTimeout;
-    const check = () => this.#files.check();
-    this.#checks = setInterval(check, CHECK_INTERVAL).unref();
+    const about: unknown = this.prepare(
+      "SELECT page_size, sqlite_version() >= '3.51' FROM pragma_page_size",
+    ).get();
+    const [pageSize, canCount] = about as readonly [bigint, bigint];
+    this.#frameSize = canCount ? FRAME_HEADER + Number(pageSize) : 0;
+    this.#opened = readFiles(path);
+    this.#look(); // other processes may have a log that was emptied
+    this.#looks = setInterval(() => this.#lookAgain(), LOOK_INTERVAL).unref();
   }
 
   /**
@@ -65,45 +120,56 @@ export class SqliteFile {
   }
 
   /**
+   * Reads at once. If another process locks the file, reads again, in order of arrival.
+   *
    * @throws {StorageError} `unavailable`; its message names the action: "get pet". Errors that are
    * not SQLite's are thrown unchanged.
    */
-  read<T>(action: string, query: () => T): Promise<T> {
-    return this.#attempt(action, () => {
-      // At each attempt: the file may be closed during the pause before it.
-      this.#assertOpen(action);
-      return query();
-    });
+  async read<T>(action: string, query: () => T): Promise<T> {
+    this.#assertOpen(action);
+    try {
+      return this.#query(action, query);
+    } catch (error) {
+      if (!isBusy(error)) throw this.#explainRead(action, error);
+    }
+    const deadline = performance.now() + this.#lockTimeout;
+    const read = Promise.all([this.#lockedReads, pause()]).then(() =>
+      retryWhileLocked(
+        deadline - performance.now(),
+        () => this.#query(action, query),
+        (error) => this.#explainRead(action, error),
+      )
+    );
+    this.#lockedReads = Promise.allSettled([read]).then(() => {});
+    return await read;
   }
 
   /**
-   * Reads for each item, several in one transaction. An error is the result of its own item.
+   * Reads with several queries in one transaction. An error is the result of its own query.
    *
    * @throws {StorageError} `unavailable`, as `read` does.
    */
-  readEach<Item, Result>(
+  readEach<Result>(
     action: string,
-    items: readonly Item[],
-    query: (item: Item) => Result,
+    queries: readonly (() => Result)[],
   ): Promise<readonly (Result | Error)[]> {
-    const readItem = (item: Item) => {
+    const readOne = (query: () => Result) => {
       try {
-        return query(item);
+        return query();
       } catch (error) {
         if (isBusy(error)) throw error;
-        return storageFault(action, error) as Error; // nothing else is thrown
+        return this.#explainRead(action, error) as Error; // nothing else is thrown
       }
     };
     return this.read(action, () => {
       // A single read needs no transaction, which would take up to a tenth of a request; several
-      // would each lock the file without one. A transaction may be open already: the lock of
-      // watched_files.ts, or one that could not be rolled back.
-      if (items.length === 1 || this.#db.isTransaction) {
-        return items.map(readItem);
+      // would each lock the file without one. One that could not be rolled back may be open.
+      if (queries.length === 1 || this.#db.isTransaction) {
+        return queries.map(readOne);
       }
       this.prepare("BEGIN").run();
       try {
-        return items.map(readItem);
+        return queries.map(readOne);
       } finally {
         this.#rollBack();
       }
@@ -119,7 +185,11 @@ export class SqliteFile {
    */
   async write<T>(action: string, work: () => T): Promise<T> {
     this.#assertOpen(action); // Once is enough: `close` waits for writes.
-    const done = this.#attempt(action, () => this.#transact(action, work));
+    const done = retryWhileLocked(
+      this.#lockTimeout,
+      () => this.#transact(action, work),
+      (error) => storageFault(action, error),
+    );
     // Without the results, which would be kept for ever.
     this.#writes = Promise.allSettled([this.#writes, done]).then(() => {});
     return await done;
@@ -129,27 +199,23 @@ export class SqliteFile {
   ping(): Promise<void> {
     const action = "reach the storage";
     const probe = "SELECT name FROM sqlite_schema WHERE name = 'pets'";
+    if (this.#closing === undefined) this.#look();
     return this.read(action, () => {
       if (this.prepare(probe).get() === undefined) {
         throw storageError("unavailable", action, "the table pets is missing");
       }
-      this.#files.check();
       this.#assertWritable(action);
     });
   }
 
-  /** Finishes the writes under way and closes the file. */
+  /** Finishes the reads and writes under way and closes the file. */
   close(): Promise<void> {
-    return this.#closing ??= this.#writes.then(() => {
-      clearInterval(this.#checks);
-      this.#files.setOldLogAside();
-      this.#db.close();
-    });
+    return this.#closing ??= this.#finish();
   }
 
-  #attempt<T>(action: string, attempt: () => T): Promise<T> {
-    const explain = (error: unknown) => storageFault(action, error);
-    return retryWhileLocked(this.#lockTimeout, attempt, explain);
+  #query<T>(action: string, query: () => T): T {
+    if (!mayRead(this.#state)) throw this.#refusal(action);
+    return query();
   }
 
   #transact<T>(action: string, work: () => T): T {
@@ -162,14 +228,21 @@ export class SqliteFile {
       isCommitting = true;
       this.prepare("COMMIT").run();
     } catch (error) {
-      if (isFatal(error)) this.#damage ??= error;
       this.#rollBack();
+      if (isFatal(error)) {
+        this.#damage ??= error;
+        this.#look();
+      }
       if (!isCommitting || !mayHaveCommitted(error)) throw error;
       throw storageFault(action, error, "outcome_unknown");
     }
-    const loss = this.#files.findLoss();
-    if (loss === undefined) return result;
-    throw storageError("outcome_unknown", action, loss);
+    if (allExist(this.#path)) return result;
+    this.#look();
+    const { kind } = this.#state;
+    if (kind === "in place") return result;
+    // What is in the main file can no longer be lost with the log.
+    if (kind === "log gone" && this.#moveLog("PASSIVE")) return result;
+    throw this.#refusal(action, "outcome_unknown");
   }
 
   /** Ends the transaction, if there is one. */
@@ -184,27 +257,182 @@ export class SqliteFile {
     }
   }
 
+  /** Explains why a read failed. What happened to the files may be the reason. */
+  #explainRead(action: string, error: unknown): unknown {
+    if (isFatal(error)) this.#look();
+    if (isDamaged(error)) this.#damage ??= error;
+    return mayRead(this.#state)
+      ? storageFault(action, error)
+      : this.#refusal(action);
+  }
+
   /** @throws {StorageError} `unavailable` if nothing may be written. */
   #assertWritable(action: string): void {
-    if (this.#damage !== undefined) {
-      const reason =
-        "writing stopped after a disk error; check the disk, then restart";
-      throw storageError("unavailable", action, reason, this.#damage);
-    }
-    this.#assertInPlace(action);
+    if (this.#state.kind !== "in place") throw this.#refusal(action);
+    if (this.#damage === undefined) return;
+    const reason = whyStopped(this.#damage);
+    throw storageError("unavailable", action, reason, this.#damage);
   }
 
   /** @throws {StorageError} `unavailable` if the file is closed; says why, if it closed itself. */
   #assertOpen(action: string): void {
     if (this.#closing === undefined) return;
-    this.#assertInPlace(action);
-    throw closedError(action);
+    throw mayRead(this.#state) ? closedError(action) : this.#refusal(action);
   }
 
-  /** @throws {StorageError} `unavailable` if the last check of the files found a problem. */
-  #assertInPlace(action: string): void {
-    if (this.#files.problem === undefined) return;
-    throw storageError("unavailable", action, this.#files.problem);
+  /** Refuses an action because of what happened to the files. */
+  #refusal(
+    action: string,
+    kind: "unavailable" | "outcome_unknown" = "unavailable",
+  ): Error {
+    return storageError(kind, action, describe(this.#path, this.#state));
+  }
+
+  /** Looks at the files. */
+  #look(): void {
+    let found = this.#inspect();
+    // Once more: another process may have emptied the log through SQLite, as it may, between the
+    // two looks that are compared.
+    if (found.log === "emptied") found = this.#inspect();
+    this.#state = nextState(this.#state, found, performance.now());
+  }
+
+  #inspect(): Found {
+    const found = inspect(this.#opened, readFiles(this.#path), 0);
+    // A process that touches what is missing of the index is ended by the system (SIGBUS).
+    if (found.index === "emptied" || this.#frameSize === 0) return found;
+    const [frames = 0n] = this.#checkpoint("NOOP") ?? [];
+    const logSize = frames > 0n
+      ? LOG_HEADER + Number(frames) * this.#frameSize
+      : 0;
+    return inspect(this.#opened, readFiles(this.#path), logSize);
+  }
+
+  /** Looks at the files, and closes the database if nothing else can be done. */
+  #lookAgain(): void {
+    this.#look();
+    const { kind } = this.#state;
+    if (kind !== "log gone" && kind !== "log emptied") return;
+    this.#looks.ref(); // if the process ended now, it would save nothing
+    if (!this.#isReadyToClose()) return;
+    this.#closing ??= Promise.resolve();
+    this.#closeNow();
+    if (kind === "log gone") this.#end(describe(this.#path, this.#state));
+  }
+
+  async #finish(): Promise<void> {
+    clearInterval(this.#looks);
+    await Promise.all([this.#writes, this.#lockedReads]);
+    const deadline = performance.now() + END_TIME;
+    this.#look();
+    while (!this.#isReadyToClose()) {
+      if (performance.now() > deadline) return this.#giveUp();
+      await delay(LOOK_INTERVAL);
+      this.#look();
+    }
+    const state = this.#state;
+    if (state.kind === "main gone" || state.kind === "main replaced") {
+      this.#putLogAway(state);
+    }
+    this.#closeNow();
+  }
+
+  #closeNow(): void {
+    clearInterval(this.#looks);
+    this.#db.close();
+  }
+
+  /** Does what the state asks for before the database is closed; false if that is not done yet. */
+  #isReadyToClose(): boolean {
+    const state = this.#state;
+    if (state.kind === "log gone") return this.#moveLog("PASSIVE");
+    if (state.kind !== "log emptied") return true;
+    return performance.now() - state.since >= NOTICE_TIME && this.#clearIndex();
+  }
+
+  #giveUp(): void {
+    // To close a database whose log was emptied would destroy it.
+    const isEmptied = this.#state.kind === "log emptied";
+    if (!isEmptied) this.#closeNow();
+    console.warn(
+      isEmptied
+        ? `${this.#path}: its -shm could not be cleared, so the database stays open; kill this process`
+        : `${this.#path}: others still read what the deleted log holds; end them before anything else uses the database, but kill none`,
+    );
+  }
+
+  /** Counts the pages in the log, and those moved into the main file; `undefined` if that fails. */
+  #checkpoint(
+    mode: "NOOP" | "PASSIVE" | "TRUNCATE",
+  ): readonly [pages: bigint, moved: bigint] | undefined {
+    try {
+      const row: unknown = this.prepare(`PRAGMA wal_checkpoint(${mode})`).get();
+      const [, pages, moved] = row as readonly bigint[];
+      return [pages ?? -1n, moved ?? -1n];
+    } catch {
+      return undefined;
+    }
+  }
+
+  /**
+   * Moves the log into the main file, through the descriptors: wherever the two files are now.
+   * `TRUNCATE` also empties it. Returns false if that fails, or if others are reading what is not
+   * moved yet.
+   */
+  #moveLog(mode: "PASSIVE" | "TRUNCATE"): boolean {
+    const [pages, moved] = this.#checkpoint(mode) ?? [-1n, -1n];
+    return pages === moved && pages >= 0n; // -1 if there is no log
+  }
+
+  /**
+   * Saves the log at the end if the main file is not in its place: SQLite would leave the log there,
+   * and apply it to a backup that is put in its place. Leaves it alone once it has changed, because
+   * then a process with the new file writes to it.
+   */
+  #putLogAway(
+    state: State & { readonly kind: `main ${string}` },
+  ): void {
+    const { log, index, logVersion } = this.#inspect();
+    const isOurs = log === "in place"
+      ? logVersion === state.logVersion
+      : log === "gone" || index === "replaced";
+    if (isOurs) this.#moveLog("TRUNCATE");
+    if (log !== "in place") return;
+    const path = `${this.#path}-wal`;
+    let what =
+      `unless a server already uses a new file, move ${path} away before the next start, or it damages that file`;
+    if (statSync(path, { throwIfNoEntry: false })?.size === 0) {
+      what = "the old file, wherever it is, now has all pets";
+    } else if (isOurs) {
+      const aside = `${path}.lost-${new Date().toISOString()}`;
+      try {
+        renameSync(path, aside);
+        what =
+          `the newest pets are in ${aside}; to use them, put the old file back, and this file beside it as ${path}`;
+      } catch { /* It stays, which `what` says. */ }
+    }
+    const fate = state.kind === "main gone" ? "deleted or moved" : "replaced";
+    console.warn(`${this.#path} was ${fate} while in use: ${what}`);
+  }
+
+  /**
+   * Clears the index of a log that was emptied. SQLite then reads the log again, finds nothing in
+   * it, and so moves nothing when it closes the database. Returns false if that fails.
+   */
+  #clearIndex(): boolean {
+    const found = this.#inspect();
+    // Another process has done so, and a new one may use the log by now.
+    if (found.log !== "emptied" && found.index !== "emptied") return true;
+    try {
+      // Never closed, because that would release the locks of this process on the file (SQLite's
+      // document How To Corrupt, "Posix advisory locks canceled").
+      const shm = openSync(`${this.#path}-shm`, "r+");
+      if (found.index === "emptied") ftruncateSync(shm, INDEX_ROOM);
+      writeSync(shm, new Uint8Array(INDEX_HEADER), 0, INDEX_HEADER, 0);
+      return true;
+    } catch {
+      return false;
+    }
   }
 }
 
@@ -228,6 +456,10 @@ export async function retryWhileLocked<T>(
         throw explain(error);
       }
     }
-    await delay(Math.random() * MAX_PAUSE);
+    await pause();
   }
+}
+
+function pause(): Promise<unknown> {
+  return delay(Math.random() * MAX_PAUSE);
 }

@@ -60,14 +60,21 @@ export interface SqliteStorageOptions {
  * more files there.
  *
  * A full disk makes creates `unavailable`, or `outcome_unknown`, until there is space again.
- * After an I/O error, creates and `ping` are `unavailable` until a restart; the creates that were
- * being committed are `outcome_unknown`.
+ * After an I/O error of a create, creates and `ping` are `unavailable` until a restart; the creates
+ * that were being committed are `outcome_unknown`. So they are once a read finds the file damaged.
  *
- * Creates and `ping` are also `unavailable` if the file, its `-wal` or its `-shm` is deleted or
- * replaced while in use. A replaced file is noticed within 100 ms. If the `-wal` or `-shm` is
- * deleted, everything committed is moved into the file, and nobody else can write to it until this
- * process ends. If another process has made a new one first, nothing is moved, and if it writes
- * with a new `-shm`, the storage closes itself.
+ * Its files must stay as they are while it is open:
+ *
+ * - If the file itself is deleted or replaced, creates and `ping` are `unavailable` until it is back.
+ * - If its `-wal` or `-shm` is deleted, replaced or emptied, everything is `unavailable` until a
+ *   restart. If it was deleted, all that was committed is moved into the file, and the storage closes
+ *   itself (`ended`). If the `-wal` was emptied, what it held is lost.
+ *
+ * What is replaced or emptied is noticed within 100 ms; what is emptied only from SQLite 3.51 on.
+ *
+ * Do not read or copy the file in the same process, for example with `fs.copyFile`: that releases
+ * SQLite's locks on it, so that any other program deletes the `-wal`. Use `VACUUM INTO`, or copy in
+ * another process.
  *
  * @example Open a file
  * ```ts
@@ -182,8 +189,9 @@ export async function sqliteStorage(
       await letTurnsPass(performance.now() - start);
       return stored;
     },
-    get: (ids) => file.readEach("get pet", ids, readPet),
-    list: (queries) => file.readEach("list pets", queries, readPage),
+    get: (ids) => file.readEach("get pet", ids.map((id) => () => readPet(id))),
+    list: (queries) =>
+      file.readEach("list pets", queries.map((query) => () => readPage(query))),
     reads: {
       maxGroup: 200, // larger groups make different pages slower
       maxWait: Math.max(2000, lockTimeout), // at least the default
@@ -202,6 +210,8 @@ export async function sqliteStorage(
     ...pets,
 
     ping: () => file.ping(),
+
+    ended: file.ended,
 
     async close() {
       await pets.close();

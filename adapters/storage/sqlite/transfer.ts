@@ -2,7 +2,7 @@
 
 import type { Access, Transfer, Value } from "../transfer.ts";
 import { openSqliteFile } from "./open.ts";
-import { identify } from "./watched_files.ts";
+import { identify } from "./files.ts";
 
 /** How long to wait for other processes that lock the file, in ms. */
 const LOCK_TIMEOUT = 30_000;

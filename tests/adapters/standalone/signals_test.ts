@@ -1,7 +1,8 @@
 /** Signals: what is finished, what is refused, and when the program ends. */
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { ask } from "../../contract/ask.ts";
@@ -123,6 +124,29 @@ test("a signal that arrives twice, as Ctrl-C does through npx, lets a create fin
   assert.match(await slow.finish(), /^HTTP\/1\.1 201 /);
   assert.equal(await server.exited, 0);
 });
+
+for (const suffix of ["-wal", "-shm"]) {
+  const isWindows = process.platform === "win32";
+  testUnless(isWindows && "Windows deletes no open file")(
+    `start ends with 1 once ${suffix} was deleted, and can be started again at once`,
+    async (t) => {
+      const file = join(newFolder(t), "pets.db");
+      const env = { DATABASE_URL: `sqlite:${file}` };
+      const server = await startMain(t, { env });
+      const add = (to: typeof server) =>
+        ask(to, "POST", "/v1/pets", { body: REX_JSON });
+      assert.equal((await add(server)).status, 201);
+      rmSync(file + suffix);
+      assert.equal(await server.exited, 1);
+      const reason = `${suffix} was deleted while in use; restart this process`;
+      assert.match(server.stderr(), RegExp(reason));
+      const again = await startMain(t, { env });
+      assert.equal((await add(again)).status, 201);
+      const { text } = await ask(again, "GET", "/v1/pets");
+      assert.deepEqual(text.match(/(?<="id":)\d+/g), ["1", "2"]);
+    },
+  );
+}
 
 const it = testUnless(
   RUNTIME !== "deno" && "only Deno listens until creates are answered",

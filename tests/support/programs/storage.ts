@@ -8,7 +8,7 @@
  * - `create COUNT WRITERS`: creates so many animals (`Infinity` is a number too) with so many under
  *   way at once; answers `created ID NAME` or `failed KIND MESSAGE` for each, and `done`.
  * - `issue NAME`: answers `issued ID NAME`. `revoke ID`: answers `revoked ID`.
- * - `ping`: answers `well`. `close`: answers `closed`.
+ * - `ping`: answers `well`. `close`: answers `closed`. `saved`: answers `saved` if it closed itself.
  *
  * A command that fails answers `failed KIND MESSAGE`.
  */
@@ -23,6 +23,8 @@ import { StorageError } from "../../../core/pets/pet_storage.ts";
 import { newPet, REX } from "../pets.ts";
 
 let storage: PetDatabase | undefined;
+/** True once the storage has closed itself. */
+let hasEnded = false;
 
 const COMMANDS: Readonly<
   Record<string, (first: string, second?: string) => Promise<string>>
@@ -32,6 +34,8 @@ const COMMANDS: Readonly<
       ? {}
       : { lockTimeout: Number(lockTimeout) };
     storage = await sqliteStorage(path, options);
+    hasEnded = false;
+    storage.ended?.then(() => hasEnded = true);
     return "opened";
   },
   async "open-many"(path, count) {
@@ -70,6 +74,9 @@ const COMMANDS: Readonly<
   async ping() {
     await storage?.ping();
     return "well";
+  },
+  async saved() {
+    return hasEnded ? "saved" : "open";
   },
   async close() {
     await storage?.close();

@@ -122,7 +122,7 @@ it("sqliteStorage opens no file whose disk cannot have a write-ahead log", async
   );
 });
 
-it("sqliteStorage says that a file is damaged, and writes no more once it noticed", async ({ path, open }) => {
+it("sqliteStorage writes no more once a read has met damage, and says what to do", async ({ path, open }) => {
   const storage = await open();
   await Promise.all(Array.from({ length: 2000 }, () => storage.create(REX)));
   await storage.close();
@@ -130,14 +130,54 @@ it("sqliteStorage says that a file is damaged, and writes no more once it notice
   bytes.fill(0xa5, 4096);
   writeFileSync(path, bytes);
   const damaged = await open();
-  await assertUnavailable(damaged.list({ limit: 9 }), /the file is damaged/);
   await damaged.ping();
-  const unknown = /^StorageError: Cannot create pet: the file is damaged/;
-  await assert.rejects(damaged.create(REX), unknown);
-  for (const act of [() => damaged.create(REX), () => damaged.ping()]) {
-    await assertUnavailable(act(), /writing stopped after a disk error/);
-  }
+  const advice = /the file is damaged; restore it from a backup$/;
+  await assertUnavailable(damaged.list({ limit: 9 }), advice);
+  const stopped = RegExp(`: writing stopped, because ${advice.source}`);
+  await assertUnavailable(damaged.create(REX), stopped);
+  await assertUnavailable(damaged.apiKeys.insert(KEY), stopped);
+  await assertUnavailable(damaged.ping(), stopped);
 });
+
+it("sqliteStorage writes no more once a write has met damage", async ({ path, open }) => {
+  const storage = await open();
+  await Promise.all(Array.from({ length: 2000 }, () => storage.create(REX)));
+  await storage.close();
+  const bytes = readFileSync(path);
+  bytes.fill(0xa5, 4096);
+  writeFileSync(path, bytes);
+  const damaged = await open();
+  const found = /^StorageError: Cannot create pet: the file is damaged/;
+  await assert.rejects(damaged.create(REX), found);
+  await assertUnavailable(damaged.create(REX), /: writing stopped, because/);
+  await assertUnavailable(damaged.ping(), /: writing stopped, because/);
+});
+
+for (
+  const [what, deleted] of [["in place", ""], ["gone", "-shm"]] as const
+) {
+  it(`a read that the disk failed stops creates only if the files are not in place: ${what}`, async ({ t, path, open }) => {
+    const storage = await open();
+    const rex = await storage.create(REX);
+    const { get } = StatementSync.prototype;
+    const restore = () => StatementSync.prototype.get = get;
+    t.after(restore);
+    Object.assign(StatementSync.prototype, {
+      get(this: StatementSync, ...values: Parameters<typeof get>) {
+        if (`${values}` !== `${rex.id}`) return get.apply(this, values);
+        if (deleted !== "") rmSync(path + deleted);
+        throw Object.assign(new Error("disk I/O error"), { errcode: 266 });
+      },
+    });
+    const reason = deleted === ""
+      ? /: reading or writing the disk failed$/
+      : /-shm was deleted while in use/;
+    await assertUnavailable(storage.get(rex.id), reason);
+    restore();
+    if (deleted === "") await storage.create(REX);
+    else await assertUnavailable(storage.create(REX), reason);
+  });
+}
 
 it("sqliteStorage writes no more if a transaction that failed cannot be rolled back", async ({ t, open }) => {
   const run = () => {

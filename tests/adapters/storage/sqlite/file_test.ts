@@ -1,0 +1,554 @@
+/**
+ * What happens to an SQLite file that is deleted, moved or replaced while it is in use, or whose log
+ * or index is.
+ */
+import assert from "node:assert/strict";
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { DatabaseSync } from "node:sqlite";
+import { after, type TestContext } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { LOOK_INTERVAL } from "../../../../adapters/storage/sqlite/files.ts";
+import { petId } from "../../../../core/pets/pet.ts";
+import {
+  type PetStorage,
+  StorageError,
+} from "../../../../core/pets/pet_storage.ts";
+import { atEnd } from "../../../support/at_end.ts";
+import { newPet, REX } from "../../../support/pets.ts";
+import { startStorage, type StorageProcess } from "../../../support/process.ts";
+import { skipping } from "../../../support/runtime.ts";
+import {
+  assertUnavailable,
+  onFile,
+  onPrepare,
+  runSql,
+} from "../../../support/sqlite.ts";
+import { until } from "../../../support/time.ts";
+
+const it = onFile(skipping(
+  process.platform === "win32" && "Windows deletes and renames no open file",
+));
+
+const LATE_REX = newPet({ ...REX, name: "Late Rex" });
+
+const first = startStorage();
+const second = startStorage();
+const keys = startStorage();
+after(() => Promise.all([first, second, keys].map((child) => child.end())));
+
+/** What is lost, how, and which of two servers ends first. */
+const LOSSES = ["-wal", "-shm"].flatMap((suffix) =>
+  [false, true].flatMap((isMadeAnew) =>
+    ["first", "second"].map((whose) => ({ suffix, isMadeAnew, whose }))
+  )
+);
+for (const { suffix, isMadeAnew, whose } of LOSSES) {
+  const what = `${suffix} is deleted${isMadeAnew ? " and made anew" : ""}`;
+  it(`nothing is lost if ${what} under two servers, and the ${whose} ends first`, async ({ path }) => {
+    const answers: string[] = [];
+    const send = async (child: StorageProcess, command: string) => {
+      const got = await child.tell(command);
+      answers.push(...got);
+      return got.at(-1) ?? "it ended";
+    };
+    /** Does what the command `keys` does, twice. */
+    const issueAndRevoke = async (name: string) => {
+      assert.equal(await send(keys, `open ${path}`), "opened");
+      const [, id] = (await send(keys, `issue ${name}`)).split(" ");
+      await send(keys, `revoke ${id}`);
+      assert.equal(await send(keys, "close"), "closed");
+    };
+
+    for (const server of [first, second]) {
+      assert.equal(await send(server, `open ${path}`), "opened");
+      await send(server, "create 5 2");
+    }
+    await issueAndRevoke("early");
+    rmSync(path + suffix);
+    if (isMadeAnew) openWithAnother(path);
+    for (const server of [first, second]) {
+      await send(server, "create 3 1");
+      assert.match(
+        await send(server, "ping"),
+        /^failed unavailable .*restart this process/,
+      );
+    }
+    // They close it by themselves, unless another program has used it.
+    if (!isMadeAnew) await issueAndRevoke("late");
+    const [one, other] = whose === "first" ? [first, second] : [second, first];
+    assert.equal(await send(one, "close"), "closed");
+    assert.equal(await send(other, "close"), "closed");
+    await issueAndRevoke("last");
+
+    assert.deepEqual(query(path, "PRAGMA integrity_check"), ["ok"]);
+    const stored = storedIn(path);
+    const acknowledged = answers.filter(isAcknowledgement);
+    assert.ok(acknowledged.length >= 14);
+    assert.deepEqual(missingIn(stored, acknowledged), []);
+  });
+}
+
+it("a deleted log is saved before its other user is killed, beside an idle shell", async ({ t, path }) => {
+  const doomed = startStorage();
+  atEnd(t, () => doomed.kill());
+  const shell = new DatabaseSync(path);
+  const answers: string[] = [];
+  for (const server of [first, doomed]) {
+    await server.tell(`open ${path}`);
+    answers.push(...await server.tell("create 20 4"));
+  }
+  shell.prepare("SELECT * FROM pets").all();
+  rmSync(`${path}-wal`);
+  await first.tell("ping");
+  await until(
+    "the first has closed it",
+    async () => (await first.tell("saved")).at(-1) === "saved",
+  );
+  await doomed.kill();
+  const opening =
+    /^failed .* locked, and .*-wal is missing: restart that process first$/;
+  assert.match(`${await keys.tell(`open ${path} 50`)}`, opening);
+  shell.close();
+  assert.equal(`${await keys.tell(`open ${path}`)}`, "opened");
+  await keys.tell("close");
+  const acknowledged = answers.filter(isAcknowledgement);
+  assert.equal(acknowledged.length, 40);
+  assert.deepEqual(missingIn(storedIn(path), acknowledged), []);
+});
+
+it("three servers whose log was deleted are restarted at once, each by itself", async ({ t, path }) => {
+  const answers: string[] = [];
+  await Promise.all([1, 2, 3].map(async () => {
+    const server = startStorage();
+    const restarted = startStorage();
+    atEnd(t, () => Promise.all([server.end(), restarted.end()]));
+    await server.tell(`open ${path}`);
+    answers.push(...await server.tell("create 20 4"));
+    const file = `${path}-wal`;
+    await until("all have opened it", () => answers.length >= 60);
+    if (existsSync(file)) rmSync(file);
+    await until(
+      "it has closed it",
+      async () => (await server.tell("saved")).at(-1) === "saved",
+    );
+    await server.kill();
+    assert.equal(`${await restarted.tell(`open ${path}`)}`, "opened");
+    const later = await restarted.tell("create 20 4");
+    assert.equal(later.filter(isAcknowledgement).length, 20, `${later}`);
+    answers.push(...later);
+    await restarted.tell("close");
+  }));
+  const acknowledged = answers.filter(isAcknowledgement);
+  assert.equal(
+    new Set(acknowledged.map((line) => line.split(" ")[1])).size,
+    120,
+  );
+  assert.deepEqual(missingIn(storedIn(path), acknowledged), []);
+});
+
+for (const fate of ["deleted", "replaced", "made unreadable"]) {
+  it(`sqliteStorage notices that its file was ${fate}, and goes on if it is back`, async ({ path, open }) => {
+    const storage = await open();
+    await storage.create(REX);
+    await storage.ping();
+    renameSync(path, `${path}.moved`);
+    if (fate === "made unreadable") symlinkSync(path, path);
+    if (fate === "replaced") copyFileSync(`${path}.moved`, path);
+    else await assertRefused(storage);
+    const problem = fate === "replaced"
+      ? /was replaced while in use, and pets that were added in the 100 ms before/
+      : /was deleted, moved or made unreadable .* put the same file back/;
+    await assertUnavailable(storage.ping(), problem);
+    await assertUnavailable(storage.create(REX), problem);
+    renameSync(`${path}.moved`, path);
+    await storage.ping();
+    await storage.create(REX);
+  });
+}
+
+for (const fate of ["deleted or moved", "replaced"]) {
+  it(`a file that was ${fate} in use has all pets at the end, and a backup is not damaged`, async ({ t, path, open, sql }) => {
+    const backup = `${path}.backup`;
+    const before = await open();
+    for (let i = 0; i < 9; i++) await before.create(REX);
+    sql(`VACUUM INTO '${backup}'`);
+    await before.close();
+    const kept = readFileSync(backup);
+    const storage = await open();
+    for (let i = 0; i < 9; i++) await storage.create(LATE_REX);
+    const lines = warnings(t);
+    renameSync(path, `${path}.old`);
+    if (fate === "replaced") renameSync(backup, path);
+    await assertUnavailable(storage.ping(), RegExp(`was .*${fate.slice(-5)}`));
+    assert.equal((await storage.list({ limit: 99 })).pets.length, 18);
+    await storage.close();
+    assert.match(
+      `${lines}`,
+      RegExp(`${fate} while in use: the old file, .* has all pets$`),
+    );
+    assert.equal(statSync(`${path}-wal`).size, 0);
+    if (fate !== "replaced") renameSync(backup, path);
+    assert.deepEqual(readFileSync(path), kept);
+    const names = async () =>
+      (await (await open()).list({ limit: 99 })).pets.map(({ name }) => name);
+    assert.deepEqual(await names(), Array(9).fill("Rex"));
+  });
+
+  it(`what cannot be moved into a file that was ${fate} in use is renamed`, async ({ t, path, open }) => {
+    const storage = await open();
+    await storage.create(REX);
+    const reader = new DatabaseSync(path);
+    reader.exec("BEGIN");
+    reader.prepare("SELECT * FROM pets").all();
+    await storage.create(LATE_REX);
+    const lines = warnings(t);
+    renameSync(path, `${path}.old`);
+    if (fate === "replaced") writeFileSync(path, "");
+    await storage.close();
+    reader.close();
+    const [, aside = ""] =
+      /pets are in (\S*-wal\.lost-\S*);/.exec(`${lines}`) ?? [];
+    assert.ok(readFileSync(aside).includes("Late Rex"), `${lines}`);
+    assert.equal(existsSync(`${path}-wal`), false);
+    // As the line says.
+    renameSync(`${path}.old`, path);
+    renameSync(aside, `${path}-wal`);
+    const { pets } = await (await open()).list({ limit: 9 });
+    assert.deepEqual(pets.map(({ name }) => name), ["Rex", "Late Rex"]);
+  });
+}
+
+it("the line about a replaced file says what to do if its log cannot be renamed", async ({ t, path, open }) => {
+  const long = join(dirname(path), "x".repeat(240));
+  const storage = await open(long);
+  await storage.create(REX);
+  const reader = new DatabaseSync(long);
+  reader.exec("BEGIN");
+  reader.prepare("SELECT * FROM pets").all();
+  await storage.create(REX);
+  const lines = warnings(t);
+  renameSync(long, `${long}.old`);
+  writeFileSync(long, "");
+  await storage.close();
+  assert.match(
+    `${lines}`,
+    /: unless a server .* move .*-wal away before the next start/,
+  );
+  reader.close();
+});
+
+it("a file that is back at the end is closed as usual", async ({ t, path, open }) => {
+  const storage = await open();
+  await storage.create(REX);
+  const lines = warnings(t);
+  renameSync(path, `${path}.moved`);
+  await assertUnavailable(storage.ping(), /was deleted, moved/);
+  renameSync(`${path}.moved`, path);
+  await storage.close();
+  assert.deepEqual([existsSync(`${path}-wal`), lines], [false, []]);
+  assert.deepEqual(query(path, "SELECT name FROM pets"), ["Rex"]);
+});
+
+it("the log of a replaced file is left alone once a new server writes to it", async ({ t, path: file, open }) => {
+  await (await open(file)).close();
+  copyFileSync(file, `${file}.backup`);
+  const storage = await open(file);
+  const { id } = await storage.create(REX);
+  const lines: string[] = [];
+  t.mock.method(console, "warn", (line: string) => void lines.push(line));
+  renameSync(file, `${file}.old`);
+  renameSync(`${file}.backup`, file);
+  await assertUnavailable(storage.ping(), /was replaced while in use/);
+  const server = startStorage();
+  await server.tell(`open ${file}`);
+  const created = await server.tell("create 2 1");
+  await storage.close();
+  assert.match(lines.join("\n"), /: unless a server already uses a new/);
+  assert.deepEqual(await server.tell("ping"), ["well"]);
+  await server.kill();
+  const { pets } = await (await open(file)).list({ limit: 9, after: id });
+  assert.deepEqual(
+    pets.map(({ id, name }) => `created ${id} ${name}`),
+    created,
+  );
+});
+
+it("the log of a file that was replaced in use stays if it is another server's", async ({ t, path, open }) => {
+  const storage = await open();
+  await storage.create(REX);
+  t.mock.method(console, "warn", (line: string) => assert.fail(line));
+  renameSync(path, `${path}.old`);
+  renameSync(`${path}-wal`, `${path}-wal.old`);
+  const other = await open();
+  await other.create(REX);
+  await assertUnavailable(storage.ping(), /was replaced while in use/);
+  await storage.close();
+  assert.ok(existsSync(`${path}-wal`));
+  await other.ping();
+});
+
+it("sqliteStorage opens no file that has two names", async ({ path, open }) => {
+  await (await open()).close();
+  linkSync(path, `${path}.link`);
+  for (const name of [path, `${path}.link`]) {
+    await assertUnavailable(open(name), /has 2 names \(hard links\)/);
+  }
+  rmSync(`${path}.link`);
+  await (await open()).close();
+});
+
+for (const suffix of ["-wal", "-shm"]) {
+  it(`all is refused once ${suffix} was deleted, and it closes once all is saved`, async ({ t, path, open }) => {
+    const storage = await open();
+    await storage.create(REX);
+    const reader = new DatabaseSync(path);
+    atEnd(t, () => reader.isOpen && reader.close());
+    reader.exec("BEGIN");
+    assert.equal(reader.prepare("SELECT * FROM pets").all().length, 1);
+    await storage.create(LATE_REX);
+    let ended: string | undefined;
+    storage.ended?.then((reason) => ended = reason);
+    rmSync(path + suffix);
+    await assertRefused(storage);
+    await assertAllRefused(
+      storage,
+      RegExp(`${suffix} was deleted while in use; restart this process`),
+    );
+    const hasAll = () => readFileSync(path).includes("Late Rex");
+    await delay(3 * LOOK_INTERVAL);
+    assert.deepEqual([hasAll(), ended], [false, undefined]);
+    reader.close();
+    await until("it has closed", () => ended !== undefined);
+    assert.ok(hasAll());
+    await assertAllRefused(storage, /restart this process/);
+    assert.equal(
+      (await (await open()).list({ limit: 9 })).pets.length >= 2,
+      true,
+    );
+  });
+}
+
+it("close waits 5 s for those who read what a deleted log holds, and says so", async ({ t, path, open }) => {
+  const storage = await open();
+  await storage.create(REX);
+  const reader = new DatabaseSync(path);
+  reader.exec("BEGIN");
+  reader.prepare("SELECT * FROM pets").all();
+  await storage.create(LATE_REX);
+  const lines = warnings(t);
+  rmSync(`${path}-wal`);
+  await storage.close();
+  assert.match(
+    `${lines}`,
+    /: others still read what the deleted log holds; end them/,
+  );
+  reader.close(); // It is the last, and saves the rest.
+  assert.deepEqual(query(path, "SELECT name FROM pets"), ["Rex", "Late Rex"]);
+});
+
+/** How a log is emptied, and what is lost. */
+const EMPTIED = {
+  "its log was emptied": (path: string) => truncateSync(`${path}-wal`),
+  "its log was emptied, and then written to": (path: string) => {
+    truncateSync(`${path}-wal`);
+    truncateSync(`${path}-wal`, 1_000_000);
+  },
+  "its index was emptied": (path: string) => truncateSync(`${path}-shm`),
+};
+for (const [what, empty] of Object.entries(EMPTIED)) {
+  for (const isStopped of [false, true]) {
+    it(`sqliteStorage moves nothing ${isStopped ? "at a stop " : ""}after ${what}, and a second server gives no id again`, async ({ path, open, sql }) => {
+      const before = await open();
+      const many = Array.from({ length: 300 }, () => before.create(REX));
+      await Promise.all(many);
+      await before.close();
+      const storage = await open();
+      await second.tell(`open ${path}`);
+      const { id } = await storage.create(LATE_REX);
+      empty(path);
+      const closing = isStopped ? storage.close() : undefined;
+      const problem = /was emptied while in use; .* may be lost/;
+      // Its look may be up to 100 ms away; a create would be the only thing that went on.
+      if (!isStopped) await assertUnavailable(storage.ping(), problem);
+      if (!isStopped) await assertAllRefused(storage, problem);
+      const [answer = ""] = await second.tell("ping");
+      assert.match(answer, problem);
+      await closing;
+      assert.match(`${await second.tell("create 1 1")}`, problem);
+      await second.tell("close");
+      await storage.close();
+      assert.deepEqual(query(path, "PRAGMA integrity_check"), ["ok"]);
+      const isKept = what.includes("index");
+      assert.deepEqual(query(path, "SELECT count(*) FROM pets"), [
+        isKept ? 301 : 300,
+      ]);
+      const [, statements = ""] = /again: (.*)$/.exec(answer) ?? [];
+      for (const one of statements.split("; ")) {
+        sql(one.replace(/\bN\b/, `${id}`));
+      }
+      assert.equal((await (await open()).create(REX)).id, id + 1n);
+    });
+  }
+}
+
+it("sqliteStorage does not take a log for emptied that SQLite emptied itself", async ({ path, open, sql }) => {
+  const storage = await open();
+  for (let i = 0; i < 3; i++) {
+    await storage.create(REX);
+    await storage.ping();
+    sql("PRAGMA wal_checkpoint(TRUNCATE)");
+    assert.equal(statSync(`${path}-wal`).size, 0);
+    await storage.ping();
+  }
+  await storage.create(REX);
+  assert.equal((await storage.list({ limit: 9 })).pets.length, 4);
+});
+
+it("a create whose log is deleted during its commit is kept once the log is saved", async ({ t, path, open }) => {
+  const storage = await open();
+  onPrepare(t, (sql, prepare) => {
+    const statement = prepare(sql);
+    const commit = statement.run.bind(statement);
+    const run = () => {
+      rmSync(`${path}-wal`);
+      return commit();
+    };
+    return sql === "COMMIT" ? Object.assign(statement, { run }) : statement;
+  });
+  const rex = await storage.create(REX);
+  await assertUnavailable(storage.ping(), /-wal was deleted while in use/);
+  await storage.close();
+  assert.deepEqual(query(path, "SELECT id FROM pets"), [Number(rex.id)]);
+});
+
+it("sqliteStorage does not take a log for saved while another process saves it", async ({ t, path, open }) => {
+  // As SQLite answers if another process has the lock for this.
+  const get = () => [1n, -1n, -1n];
+  onPrepare(
+    t,
+    (sql, prepare) =>
+      sql === "PRAGMA wal_checkpoint(PASSIVE)"
+        ? Object.assign(prepare(sql), { get })
+        : prepare(sql),
+  );
+  const storage = await open();
+  await storage.create(REX);
+  rmSync(`${path}-wal`);
+  await assert.rejects(storage.create(REX), { kind: "outcome_unknown" });
+});
+
+it("sqliteStorage does not trust a log that was moved away and back", async ({ path, open }) => {
+  const storage = await open();
+  const rex = await storage.create(REX);
+  const problem = /-wal was deleted while in use; restart this process/;
+  renameSync(`${path}-wal`, `${path}-wal.moved`);
+  await assertUnavailable(storage.ping(), problem);
+  renameSync(`${path}-wal.moved`, `${path}-wal`);
+  await assertUnavailable(storage.ping(), problem);
+  await assertUnavailable(storage.create(REX), problem);
+  await storage.close();
+  const reopened = await open();
+  assert.deepEqual((await reopened.list({ limit: 9 })).pets, [rex]);
+});
+
+for (const suffix of ["-wal", "-shm"]) {
+  it(`sqliteStorage moves nothing and locks nobody out after its ${suffix} was replaced`, async ({ path, open }) => {
+    const storage = await open();
+    await storage.create(REX);
+    const before = readFileSync(path);
+    const file = path + suffix;
+    renameSync(file, `${file}.moved`);
+    copyFileSync(`${file}.moved`, file);
+    await assertUnavailable(
+      storage.ping(),
+      RegExp(`${suffix} was replaced while in use`),
+    );
+    await assertAllRefused(
+      storage,
+      /end that program, then restart this process/,
+    );
+    await delay(3 * LOOK_INTERVAL);
+    assert.deepEqual(readFileSync(path), before);
+    const other = new DatabaseSync(path);
+    other.exec("BEGIN IMMEDIATE; ROLLBACK");
+    other.close();
+  });
+}
+
+/**
+ * The first create that is written into a file without a name may be there or not; any other is
+ * refused.
+ */
+async function assertRefused(storage: PetStorage): Promise<void> {
+  const first = await storage.create(REX).catch((error: unknown) => error);
+  assert.ok(first instanceof StorageError, `${first}`);
+  await assertUnavailable(storage.create(REX), /was deleted/);
+}
+
+/** Reads the file as another program does, which may fail, but makes its log and index. */
+function openWithAnother(path: string): void {
+  try {
+    query(path, "SELECT count(*) FROM pets");
+  } catch (error) {
+    assert.match(`${error}`, /disk I\/O error/);
+  }
+}
+
+/** Asserts that everything is refused. */
+async function assertAllRefused(
+  storage: PetStorage,
+  message: RegExp,
+): Promise<void> {
+  const calls = [
+    storage.create(REX),
+    storage.get(petId(1n)),
+    storage.list({ limit: 1 }),
+    storage.ping(),
+  ];
+  await Promise.all(calls.map((call) => assertUnavailable(call, message)));
+}
+
+/** The lines on standard error from now on. */
+function warnings(t: TestContext): readonly string[] {
+  const lines: string[] = [];
+  t.mock.method(console, "warn", (line: string) => void lines.push(line));
+  return lines;
+}
+
+function isAcknowledgement(answer: string): boolean {
+  return /^(?:created|issued|revoked) /.test(answer);
+}
+
+/** What a file has, in the words of `programs/storage.ts`. */
+function storedIn(path: string): readonly unknown[] {
+  return [
+    "SELECT 'created ' || id || ' ' || name FROM pets",
+    "SELECT 'issued ' || id || ' ' || name FROM api_keys",
+    "SELECT 'revoked ' || id FROM api_keys WHERE revoked > 0",
+  ].flatMap((text) => query(path, text));
+}
+
+function missingIn(
+  stored: readonly unknown[],
+  acknowledged: readonly string[],
+): readonly string[] {
+  return acknowledged.filter((answer) => !stored.includes(answer));
+}
+
+/** The first column of a query. */
+function query(path: string, text: string): readonly unknown[] {
+  return runSql(path, text).map((row) => Object.values(row)[0]);
+}

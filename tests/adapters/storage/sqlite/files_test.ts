@@ -1,0 +1,199 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  describe,
+  type FileFacts,
+  type Files,
+  type Found,
+  inspect,
+  mayRead,
+  nextState,
+  type State,
+} from "../../../../adapters/storage/sqlite/files.ts";
+
+const file = (identity: string, size = 1000, changed = 5n): FileFacts => ({
+  identity,
+  size,
+  changed,
+});
+const OPENED: Files = {
+  main: file("main"),
+  log: file("log"),
+  index: file("index"),
+  isLogBlank: false,
+};
+const OTHER = file("other");
+const WELL: Found = {
+  main: "in place",
+  log: "in place",
+  index: "in place",
+  logVersion: "1000:5",
+};
+
+/** What is there now, how long its index says the log is, and what differs from `WELL`. */
+const FINDINGS: readonly (readonly [
+  what: string,
+  now: Partial<Files>,
+  logSize: number,
+  found: Partial<Found>,
+])[] = [
+  ["nothing has changed", {}, 1000, {}],
+  ["the main file has grown", { main: file("main", 9000) }, 1000, {}],
+  ["the main file is gone", { main: undefined }, 1000, { main: "gone" }],
+  ["there is another main file", { main: OTHER }, 1000, { main: "replaced" }],
+  ["the log is gone", { log: undefined, isLogBlank: false }, 1000, {
+    log: "gone",
+    logVersion: "0:undefined",
+  }],
+  ["there is another log", { log: OTHER }, 1000, { log: "replaced" }],
+  [
+    "there is another log, and it is empty",
+    {
+      log: file("other", 0),
+      isLogBlank: true,
+    },
+    1000,
+    { log: "replaced", logVersion: "0:5" },
+  ],
+  ["the log is empty", { log: file("log", 0), isLogBlank: true }, 1000, {
+    log: "emptied",
+    logVersion: "0:5",
+  }],
+  ["the log is a byte short", { log: file("log", 999) }, 1000, {
+    log: "emptied",
+    logVersion: "999:5",
+  }],
+  ["the log begins with zeros", { isLogBlank: true }, 1000, { log: "emptied" }],
+  [
+    "the log is longer than its index says",
+    { log: file("log", 2000, 6n) },
+    1000,
+    {
+      logVersion: "2000:6",
+    },
+  ],
+  [
+    "the log is empty, and nothing in it is needed",
+    {
+      log: file("log", 0),
+      isLogBlank: true,
+    },
+    0,
+    { logVersion: "0:5" },
+  ],
+  [
+    "the log begins with zeros, and nothing in it is needed",
+    {
+      isLogBlank: true,
+    },
+    0,
+    {},
+  ],
+  ["the index is gone", { index: undefined }, 1000, { index: "gone" }],
+  ["there is another index", { index: OTHER }, 1000, { index: "replaced" }],
+  ["the index is a byte short", { index: file("index", 999) }, 1000, {
+    index: "emptied",
+  }],
+  ["the index has grown", { index: file("index", 2000) }, 1000, {}],
+  [
+    "everything is gone",
+    {
+      main: undefined,
+      log: undefined,
+      index: undefined,
+    },
+    1000,
+    {
+      main: "gone",
+      log: "gone",
+      index: "gone",
+      logVersion: "0:undefined",
+    },
+  ],
+];
+
+for (const [what, now, logSize, found] of FINDINGS) {
+  const said = Object.entries(found).map(([name, is]) => `${name} ${is}`);
+  test(`inspect finds ${said.join(", ") || "nothing"} if ${what}`, () => {
+    const actual = inspect(OPENED, { ...OPENED, ...now }, logSize);
+    assert.deepEqual(actual, { ...WELL, ...found });
+  });
+}
+
+test("inspect finds in place what was missing when the file was opened", () => {
+  const without = { ...OPENED, log: undefined, index: undefined };
+  const { log, index } = inspect(without, without, 0);
+  assert.deepEqual([log, index], ["in place", "in place"]);
+});
+
+const IN_PLACE: State = { kind: "in place" };
+const MAIN_GONE: State = { kind: "main gone", logVersion: "old" };
+const LOG_GONE: State = { kind: "log gone", suffix: "-wal" };
+const LOG_REPLACED: State = { kind: "log replaced", suffix: "-shm" };
+const LOG_EMPTIED: State = { kind: "log emptied", suffix: "-wal", since: 3 };
+const NOW = 7;
+
+/** A state, what differs from `WELL` in what is found, and the next state. */
+const STEPS: readonly (readonly [State, Partial<Found>, State])[] = [
+  [IN_PLACE, {}, IN_PLACE],
+  [IN_PLACE, { main: "gone" }, { kind: "main gone", logVersion: "1000:5" }],
+  [IN_PLACE, { main: "replaced" }, {
+    kind: "main replaced",
+    logVersion: "1000:5",
+  }],
+  [IN_PLACE, { log: "gone" }, LOG_GONE],
+  [IN_PLACE, { index: "gone" }, { kind: "log gone", suffix: "-shm" }],
+  [IN_PLACE, { log: "replaced" }, { kind: "log replaced", suffix: "-wal" }],
+  [IN_PLACE, { index: "replaced" }, LOG_REPLACED],
+  [IN_PLACE, { log: "gone", index: "replaced" }, LOG_REPLACED],
+  [IN_PLACE, { log: "emptied" }, { ...LOG_EMPTIED, since: NOW }],
+  [IN_PLACE, { index: "emptied" }, {
+    kind: "log emptied",
+    suffix: "-shm",
+    since: NOW,
+  }],
+  // The log waits for the main file, unless it would destroy it.
+  [IN_PLACE, { main: "gone", log: "gone" }, {
+    kind: "main gone",
+    logVersion: "1000:5",
+  }],
+  [IN_PLACE, { main: "gone", log: "emptied" }, { ...LOG_EMPTIED, since: NOW }],
+  [MAIN_GONE, {}, IN_PLACE],
+  [MAIN_GONE, { main: "gone" }, MAIN_GONE],
+  [MAIN_GONE, { main: "replaced" }, {
+    kind: "main replaced",
+    logVersion: "old",
+  }],
+  [MAIN_GONE, { log: "gone" }, LOG_GONE],
+  // A log that is back may not be the one that others used meanwhile.
+  [LOG_GONE, {}, LOG_GONE],
+  [LOG_GONE, { main: "gone", log: "gone" }, LOG_GONE],
+  [LOG_GONE, { index: "replaced" }, LOG_REPLACED],
+  [LOG_GONE, { log: "emptied" }, { ...LOG_EMPTIED, since: NOW }],
+  [LOG_REPLACED, {}, LOG_REPLACED],
+  [LOG_REPLACED, { log: "gone" }, LOG_REPLACED],
+  [LOG_EMPTIED, {}, LOG_EMPTIED],
+  [LOG_EMPTIED, { log: "replaced" }, LOG_EMPTIED],
+];
+
+for (const [state, found, next] of STEPS) {
+  const said = Object.entries(found).map(([name, is]) => `${name} ${is}`);
+  test(`nextState makes ${next.kind} of ${state.kind} and ${said.join(", ") || "nothing wrong"}`, () => {
+    assert.deepEqual(nextState(state, { ...WELL, ...found }, NOW), next);
+  });
+}
+
+test("mayRead allows reads unless something happened to the log", () => {
+  const states = STEPS.map(([, , next]) => next);
+  for (const state of states) {
+    assert.equal(mayRead(state), !state.kind.startsWith("log"), state.kind);
+  }
+});
+
+test("describe names the file, and tells what to do", () => {
+  const described = (state: State) => describe("/pets.db", state);
+  assert.match(described(MAIN_GONE), /^\/pets\.db was deleted.* save the pets/);
+  assert.match(described(LOG_GONE), /^\/pets\.db-wal was deleted.* restart/);
+  assert.match(described(LOG_REPLACED), /^\/pets\.db-shm was replaced.* end/);
+  assert.match(described(LOG_EMPTIED), /^\/pets\.db-wal was emptied.* run/);
+});
