@@ -19,7 +19,10 @@ const folder = mkdtempSync(join(tmpdir(), "openapi-"));
 try {
   writeFileSync(join(folder, "spectral.yaml"), 'extends: ["spectral:oas"]\n');
   for (const baseUrl of BASE_URLS) {
-    lint(baseUrl, "openapi.json", JSON.stringify(openApi(baseUrl)));
+    for (const getPet of [true, false]) {
+      const document = JSON.stringify(openApi(baseUrl, { getPet }));
+      lint(`${baseUrl}, getPet: ${getPet}`, "openapi.json", document);
+    }
   }
   for (const name of ["openapi.json", "openapi.yaml", "openapi-3.0.json"]) {
     const file = new URL(`../docs/${name}`, import.meta.url);

@@ -45,6 +45,8 @@ const PROGRAMS = ["./serve", "./main"];
  * Checks any service. In the package it and the contract of storages are not tests, but `checks/`.
  */
 const JUDGE = "tests/judge/main.ts";
+/** Examines a client, likewise. */
+const EXAM = "tests/exam/main.ts";
 const SANDBOX = "adapters/sandbox/main.ts";
 
 /** Documents in the package. */
@@ -112,6 +114,7 @@ function compile(): void {
     ...Object.values(config.exports),
     MAIN,
     JUDGE,
+    EXAM,
     SANDBOX,
   ];
   const tsconfig = join(folder, "tsconfig.json");
@@ -128,6 +131,7 @@ function compile(): void {
         strict: true,
         exactOptionalPropertyTypes: true,
         declaration: true,
+        resolveJsonModule: true, // the exam's trials
         noCheck: true,
         types: [],
       },
@@ -178,6 +182,9 @@ const [name, ...args] = process.argv.slice(2);
 if (name === "judge") {
   const { runJudge } = await import("./${toJavaScript(JUDGE)}");
   await runJudge(args).catch(reportAndExit);
+} else if (name === "exam") {
+  const { runExam } = await import("./${toJavaScript(EXAM)}");
+  await runExam(args).catch(reportAndExit);
 } else if (name === "sandbox") {
   const { runSandbox } = await import("./${toJavaScript(SANDBOX)}");
   await runSandbox(args).catch(reportAndExit);

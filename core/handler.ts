@@ -11,6 +11,7 @@ import {
   checkIntegers,
   checkNames,
   MAX_TIME,
+  shown,
 } from "./options.ts";
 import { createService, type ServiceOptions } from "./service.ts";
 import { traceLayer } from "./trace.ts";
@@ -91,13 +92,15 @@ export function readHandlerOptions(options: HandlerOptions): ServiceOptions {
     storage,
     keys,
     baseUrl = "/v1",
+    getPet = true,
     maxBodyBytes = DEFAULT_LIMITS.maxBodyBytes,
     bodyTimeout = DEFAULT_LIMITS.bodyTimeout,
     rateLimit,
     docs,
     onError = (cause) => console.error(cause),
   } = Object(options) as HandlerOptions;
-  const all = { storage, keys, maxBodyBytes, bodyTimeout, rateLimit, onError };
+  const limits = { maxBodyBytes, bodyTimeout };
+  const all = { storage, keys, getPet, ...limits, rateLimit, onError };
   const names = [...Object.keys(all), "baseUrl", "cors", "docs"];
   checkNames(options, names, "createHandler");
 
@@ -118,6 +121,11 @@ export function readHandlerOptions(options: HandlerOptions): ServiceOptions {
   if (typeof keys?.verify !== "function") {
     throw new TypeError(
       'Wrong option keys: it must have a method verify; apiKeys(["…"]) makes such an object of API keys',
+    );
+  }
+  if (typeof getPet !== "boolean") {
+    throw new TypeError(
+      `Wrong option getPet: it must be true or false, not ${shown(getPet)}`,
     );
   }
   checkIntegers({ maxBodyBytes }, 1);

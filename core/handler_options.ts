@@ -40,6 +40,11 @@ export interface HandlerOptions {
    */
   readonly baseUrl?: string;
   /**
+   * If false, `getPet` is gone, as it will be after 5 December 2030: its path is a 404 that names
+   * `GET /pets`, the document lacks it, and a 201 has no `Location`. Default: true.
+   */
+  readonly getPet?: boolean;
+  /**
    * Maximum size of a body in bytes, at least 1. Default: 65536 (64 KiB). A `Content-Length` below
    * it is trusted; if you replace the body, delete the header.
    */

@@ -26,7 +26,11 @@ import { invalidKey, parseBearer, readKeyId } from "./keys/authenticate.ts";
 import type { VerifiedKey } from "./keys/api_keys.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import type { Context, Endpoint } from "./operations/operation.ts";
-import { operations } from "./operations/operations.ts";
+import { removedPet } from "./operations/get_pet.ts";
+import {
+  operations,
+  operationsWithoutGetPet,
+} from "./operations/operations.ts";
 import { isStorageError } from "./pets/pet_storage.ts";
 import { report } from "./report.ts";
 
@@ -45,19 +49,20 @@ export function createService(
   options: ServiceOptions,
   others: readonly Endpoint[] = [],
 ): Service {
-  const { baseUrl, storage } = options;
+  const { baseUrl, storage, getPet } = options;
+  const served = getPet ? operations : operationsWithoutGetPet;
   const { idempotencyRetention } = storage;
   const document = staticContent(
     () => {
       const limits = { ...options, idempotencyRetention };
-      const document = openApiDocument(baseUrl, operations, limits);
+      const document = openApiDocument(baseUrl, served, limits);
       return new TextEncoder().encode(JSON.stringify(document));
     },
     { "content-type": "application/json" },
   );
   const context: Context = { ...options, document };
   const findOperation = createRouter(
-    operations.map(({ method, path, isPublic, fields, run }): Endpoint => ({
+    served.map(({ method, path, isPublic, fields, run }): Endpoint => ({
       method,
       path: baseUrl.path + path,
       isPublic,
@@ -66,6 +71,7 @@ export function createService(
     })),
   );
   const findOther = createRouter(others);
+  const findRemoved = getPet ? () => undefined : removedPet(baseUrl);
   const notFound = new Refusal(
     "not_found",
     `Cannot find this path: ${baseUrl.path}/openapi.json describes those of the service`,
@@ -73,7 +79,7 @@ export function createService(
   return createPipeline(
     (method, path) =>
       findOperation(method, normalizePath(path)) ?? findOther(method, path) ??
-        notFound,
+        findRemoved(normalizePath(path)) ?? notFound,
     options,
   );
 }

@@ -119,7 +119,7 @@ test("the contract of a storage imports node:assert/strict, the core and itself"
 
 test("what is shipped of the tests imports the product and itself alone", () => {
   const isAllowed = (name: string) =>
-    /^(?:core|adapters|tests\/(?:contract|judge))\/|^node:/.test(name);
+    /^(?:core|adapters|tests\/(?:contract|judge|exam))\/|^node:/.test(name);
   assert.deepEqual(wrong(/^tests\/(?:contract|judge)\//, isAllowed), []);
 });
 

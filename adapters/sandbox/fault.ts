@@ -336,15 +336,24 @@ export interface Arrived {
   readonly headers: Pick<Headers, "get">;
   /** The API key; `undefined` if it is not valid. */
   readonly key: string | undefined;
+  /** False after the removal of `getPet`. */
+  readonly getPet: boolean;
 }
+
+/** The operation that a request is for, if any. */
+function operationOf({ method, path, getPet }: OperationRequest) {
+  const found = findRoute(method, path);
+  if (found === undefined || !("parameter" in found)) return undefined;
+  return getPet || found.parameter === "" ? found.route : undefined;
+}
+type OperationRequest = Pick<Arrived, "method" | "path" | "getPet">;
 
 /** Tells whether a fault applies to a request. */
 export function appliesTo({ when }: Fault, request: Arrived): boolean {
   const { method, path, headers, key } = request;
   if (when === undefined || Object.keys(when).length === 0) {
-    const found = findRoute(method, path);
-    return found !== undefined && "parameter" in found &&
-      !found.route.isPublic && method !== "HEAD" && key !== undefined;
+    return operationOf(request)?.isPublic === false && method !== "HEAD" &&
+      key !== undefined;
   }
   const isPreflight = method === "OPTIONS" &&
     headers.get("access-control-request-method") !== null;
@@ -382,7 +391,7 @@ export function matches(wanted: string, path: string): boolean {
  */
 export function madeAnswer(
   { answer: { status, body } = {}, work }: Fault,
-  { method, path }: { readonly method: string; readonly path: string },
+  request: OperationRequest,
 ): Answer | undefined {
   if (status === undefined) return undefined;
   const code = ERROR_CODES.get(status);
@@ -393,10 +402,10 @@ export function madeAnswer(
     work ? "the request was carried out first" : "nothing was changed"
   }`;
   const { "retry-after": again, ...others } = ERROR_FIELDS[code] ?? {};
-  const found = status === 405 ? undefined : findRoute(method, path);
+  const operation = status === 405 ? undefined : operationOf(request);
   return new Refusal(code, message, {
     ...others,
     ...again && !work && { "retry-after": again },
-    ...found && "parameter" in found && found.route.fields,
+    ...operation?.fields,
   });
 }

@@ -31,6 +31,7 @@ Example:  ${COMMAND} --pets 50
   --pets N       adds N pets, always the same ones, with ids from 1 (0)
   --pets FILE    adds the pets of a file, a JSON array of {"name":"Rex","categoryId":1}, which may have ids
   --max-pets N   the maximum number of pets (100000)
+  --after-removal  getPet is gone, as it will be after 5 December 2030
   --delay MS     delay before each answer, in ms (0)
   --with-stdin   exits when its standard input is closed
   --quiet        writes no introduction to standard error
@@ -49,6 +50,7 @@ export async function runSandbox(args: readonly string[]): Promise<void> {
     key: { type: "string", multiple: true, default: ["test"] },
     pets: { type: "string", default: "0" },
     "max-pets": { type: "string", default: "100000" },
+    "after-removal": { type: "boolean", default: false },
     delay: { type: "string", default: "0" },
     "with-stdin": { type: "boolean" },
     quiet: { type: "boolean" },
@@ -60,11 +62,12 @@ export async function runSandbox(args: readonly string[]): Promise<void> {
   const { key: keys, name: names, pets: file } = values;
   check("--name", () => checkHosts(names), UsageError);
   const hostname = check("--host", () => readHost(values.host), UsageError);
+  const getPet = !values["after-removal"];
   const [delay, maxPets] = [number("delay"), number("max-pets")];
   check("--key", () => apiKeys(keys), UsageError);
   const store = check(`--pets ${file}`, () => {
     const pets = readPets(file) as number; // or an array: it is checked
-    return sandbox({ pets, key: keys, delay, maxPets });
+    return sandbox({ pets, getPet, key: keys, delay, maxPets });
   }, UsageError);
 
   const exit = () => process.exit(0);

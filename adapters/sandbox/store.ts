@@ -52,6 +52,8 @@ export interface SandboxOptions {
   readonly pets?: number | readonly SeedPet[];
   /** The id of the first pet that is added, above those of `pets`. Default: the next. */
   readonly nextId?: bigint;
+  /** If false, `getPet` is gone, as it will be after 5 December 2030. Default: true. */
+  readonly getPet?: boolean;
   /** The API key, or several, each with its own idempotency keys. Default: `test`. */
   readonly key?: string | readonly string[];
   /** Delay before each answer, after the work, in ms: 0 to 2147483647. Default: none. */
@@ -80,7 +82,15 @@ export interface Exchange {
 export type Store = ReturnType<typeof createStore>;
 
 /** The options of `sandbox`. */
-const NAMES = ["pets", "nextId", "key", "delay", "maxPets", "onEvent"];
+const NAMES = [
+  "pets",
+  "nextId",
+  "getPet",
+  "key",
+  "delay",
+  "maxPets",
+  "onEvent",
+];
 
 /** Throws as `sandbox` does. */
 export function createStore(options: SandboxOptions) {
@@ -89,7 +99,7 @@ export function createStore(options: SandboxOptions) {
     options;
   checkIntegers({ delay }, 0, MAX_TIME);
   checkIntegers({ maxPets }, 0);
-  const { onEvent } = options;
+  const { getPet = true, onEvent } = options;
   if (onEvent !== undefined) checkFunction(onEvent, "onEvent");
   const keys = [key].flat();
   const cors = corsLayer({ origins: "*" });
@@ -106,6 +116,7 @@ export function createStore(options: SandboxOptions) {
     service = createService(readHandlerOptions({
       storage: arrayStorage(kept, maxPets, seed.nextId),
       keys: apiKeys(keys),
+      getPet,
       onError: (cause) => cause instanceof StorageError || console.error(cause),
     }));
     faults = [];
@@ -119,7 +130,8 @@ export function createStore(options: SandboxOptions) {
     const { path, query } = "path" in target ? target : { path: "", query: "" };
     const bearer = parseBearer(headers.get("authorization"));
     const key = keys.find((key) => key === bearer);
-    return { method, path: normalizePath(path), query, headers, key };
+    const normal = normalizePath(path);
+    return { method, path: normal, query, headers, key, getPet };
   }
 
   /** Takes the first fault that applies to a request. */

@@ -25,6 +25,7 @@ import {
 const OTHERS = PROGRAM !== APART ? "" : `\
   sandbox  runs a pet store in memory, to test clients against
   judge    checks any service against the contract
+  exam     examines a client: does it harm its caller when something fails
 `;
 
 const HELP = `The pet store service. Add --help to a command to see its options.

@@ -61,6 +61,10 @@ export function openApiDocument(
   const keptFor = idempotencyRetention === undefined
     ? ""
     : `, which is kept for ${idempotencyRetention / 1000} s`;
+  const paths = describePaths(operations, limits);
+  const text = JSON.stringify(paths);
+  const isUsed = (name: string) =>
+    text.includes(`"#/components/headers/${name}"`);
   return {
     openapi: "3.1.1",
     info: {
@@ -77,10 +81,12 @@ export function openApiDocument(
       { name: "service", description: "This document, which needs no key." },
     ],
     security: [{ apiKey: [] }],
-    paths: describePaths(operations, limits),
+    paths,
     components: {
       schemas,
-      headers,
+      headers: Object.fromEntries(
+        Object.entries(headers).filter(([name]) => isUsed(name)),
+      ),
       securitySchemes: {
         apiKey: {
           type: "http",

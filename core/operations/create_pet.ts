@@ -33,7 +33,7 @@ async function run(
   { request, apiKey, readBody }: Call,
   context: Context,
 ): Promise<Answer> {
-  const { storage, baseUrl } = context;
+  const { storage, baseUrl, getPet } = context;
   const header = request.headers.get("idempotency-key");
   const key = header === null ? undefined : parseIdempotencyKey(header);
   if (key instanceof Refusal) return key;
@@ -51,13 +51,10 @@ async function run(
     pet.categoryId === newPet.categoryId && pet.status === newPet.status;
   if (pet.replayed === true && !isEqual) return reusedKey;
   const location = baseUrl.link(`/pets/${pet.id}`, `pets/${pet.id}`);
-  return jsonAnswer(
-    201,
-    petToJson(pet),
-    pet.replayed === true
-      ? { location, "idempotent-replayed": "true" }
-      : { location },
-  );
+  return jsonAnswer(201, petToJson(pet), {
+    ...getPet && { location },
+    ...pet.replayed === true && { "idempotent-replayed": "true" },
+  });
 }
 
 const idempotencyKey: JsonObject = {
@@ -68,7 +65,19 @@ const idempotencyKey: JsonObject = {
   schema: { type: "string", pattern: KEY_PATTERN },
 };
 
-const description: JsonObject = {
+const location = field(
+  "Where the pet is: a reference to resolve against the address of the request.",
+  { format: "uri-reference" },
+);
+const linkToGetPet: JsonObject = {
+  getPet: {
+    description: "Get the pet that was added.",
+    operationId: "getPet",
+    parameters: { petId: "$response.body#/id" },
+  },
+};
+
+const describe = (hasGetPet: boolean): JsonObject => ({
   operationId: "createPet",
   summary: "Add an animal",
   description:
@@ -84,22 +93,13 @@ const description: JsonObject = {
     "201": {
       description: "The pet is added.",
       headers: {
-        Location: field(
-          "Where the pet is: a reference to resolve against the address of the request.",
-          { format: "uri-reference" },
-        ),
+        ...hasGetPet && { Location: location },
         "Idempotent-Replayed": field(
           "`true` if the pet was added before, with the same `Idempotency-Key`.",
         ),
       },
       content: json("Pet", petExamples),
-      links: {
-        getPet: {
-          description: "Get the pet that was added.",
-          operationId: "getPet",
-          parameters: { petId: "$response.body#/id" },
-        },
-      },
+      ...hasGetPet && { links: linkToGetPet },
     },
     "400": refused(
       "The body is missing, is not JSON in UTF-8, lacks required members, or has invalid values; the message names each member and what is wrong with it. Or the header `Idempotency-Key` or `Host` is malformed.",
@@ -110,7 +110,7 @@ const description: JsonObject = {
       reusedKey,
     ),
   },
-};
+});
 
 export const createPet: Operation = {
   method: "POST",
@@ -123,5 +123,11 @@ export const createPet: Operation = {
     "idempotency_key_reused",
   ],
   run,
-  description,
+  description: describe(true),
+};
+
+/** `createPet` after the removal of `getPet`: a pet has no address. */
+export const createPetAlone: Operation = {
+  ...createPet,
+  description: describe(false),
 };

@@ -3,6 +3,7 @@
 import type { BaseUrl } from "../http/base_url.ts";
 import { type Answer, type Fields, jsonAnswer } from "../http/message.ts";
 import { quote, Refusal } from "../http/refusal.ts";
+import { createRouter } from "../http/router.ts";
 import type { JsonObject } from "../openapi/schemas.ts";
 import { petExamples } from "../openapi/examples.ts";
 import { field, headerRefs, json, refused } from "../openapi/responses.ts";
@@ -34,12 +35,33 @@ function petNotFound(petId: string): Refusal {
   );
 }
 
+/** Makes the router of the path of `getPet` after its removal, which answers every method. */
+export function removedPet(
+  baseUrl: BaseUrl,
+): (path: string) => Answer | undefined {
+  const { method, path } = getPet;
+  const route = baseUrl.path + path;
+  const find = createRouter([{ method, path: route }]);
+  const refusal = new Refusal(
+    "not_found",
+    "GET /pets/{petId} was removed on 5 December 2030. Use GET /pets with a status",
+    { link: successor(baseUrl) },
+  );
+  const removed = { ...refusal, route };
+  return (path) => find("GET", path) && removed;
+}
+
+/** Names what replaces the operation (RFC 5829 §3.2). */
+function successor(baseUrl: BaseUrl): string {
+  return `<${baseUrl.link("/pets", "../pets")}>; rel="successor-version"`;
+}
+
 /** Makes the header fields that announce the deprecation, the removal date and the replacement. */
 function deprecation(baseUrl: BaseUrl): Fields {
   return {
     sunset: "Thu, 05 Dec 2030 00:00:00 GMT", // RFC 8594
     deprecation: "@1764892800", // RFC 9745: 5 December 2025
-    link: `<${baseUrl.link("/pets", "../pets")}>; rel="successor-version"`, // RFC 5829 §3.2
+    link: successor(baseUrl),
   };
 }
 

@@ -35,6 +35,8 @@ export interface Call {
 export interface Context extends BodyLimits {
   readonly storage: PetStorage;
   readonly baseUrl: BaseUrl;
+  /** False after the removal of `getPet`. */
+  readonly getPet: boolean;
   /** Answers with the OpenAPI document, or with 304. */
   readonly document: StaticContent;
 }

@@ -4,7 +4,7 @@ import { parseBaseUrl } from "../http/base_url.ts";
 import { DEFAULT_LIMITS } from "../http/body.ts";
 import { openApiDocument } from "../openapi/document.ts";
 import type { JsonObject } from "../openapi/schemas.ts";
-import { createPet } from "./create_pet.ts";
+import { createPet, createPetAlone } from "./create_pet.ts";
 import { getOpenApi } from "./get_openapi.ts";
 import { getPet } from "./get_pet.ts";
 import { listPets } from "./list_pets.ts";
@@ -15,6 +15,13 @@ export const operations: readonly Operation[] = [
   listPets,
   createPet,
   getPet,
+  getOpenApi,
+];
+
+/** The operations after the removal of `getPet`. */
+export const operationsWithoutGetPet: readonly Operation[] = [
+  listPets,
+  createPetAlone,
   getOpenApi,
 ];
 
@@ -32,11 +39,16 @@ export const operations: readonly Operation[] = [
  * ```
  *
  * @param baseUrl the option `baseUrl` of `createHandler`. Default: `/v1`.
+ * @param options `getPet: false` as in `createHandler`.
  * @returns the document, as JSON.
  * @throws {TypeError} if `baseUrl` is neither a path nor an absolute http(s) URL in normal form.
  */
-export function openApi(baseUrl = "/v1"): JsonObject {
-  return openApiDocument(parseBaseUrl(baseUrl), operations, {
+export function openApi(
+  baseUrl = "/v1",
+  { getPet = true }: { readonly getPet?: boolean } = {},
+): JsonObject {
+  const described = getPet ? operations : operationsWithoutGetPet;
+  return openApiDocument(parseBaseUrl(baseUrl), described, {
     ...DEFAULT_LIMITS,
     idempotencyRetention: 86_400_000,
   });

@@ -154,7 +154,12 @@ test("a path matches itself, and a template one segment for each parameter", () 
 });
 
 test("a fault without when is for an operation with a valid key", () => {
-  const arrived = { path: "/v1/pets", query: "", headers: new Headers() };
+  const arrived = {
+    path: "/v1/pets",
+    query: "",
+    headers: new Headers(),
+    getPet: true,
+  };
   const list: Arrived = { ...arrived, method: "GET", key: "test" };
   const applies = (changed: Partial<Arrived>, when?: Fault["when"]) =>
     appliesTo({ lose: true, ...when && { when } }, { ...list, ...changed });
@@ -165,6 +170,8 @@ test("a fault without when is for an operation with a valid key", () => {
     assert.ok(!applies({ key: undefined }, when)); // 401
     assert.ok(!applies({ method: "PUT" }, when)); // 405
     assert.ok(!applies({ path: "/v1/orders" }, when)); // 404
+    assert.ok(!applies({ path: "/v1/pets/7", getPet: false }, when));
+    assert.ok(applies({ getPet: false }, when));
     assert.ok(!applies({ method: "HEAD" }, when));
     assert.ok(!applies({ method: "OPTIONS" }, when));
     assert.ok(!applies({ path: "/v1/openapi.json" }, when));
@@ -176,7 +183,8 @@ test("a fault without when is for an operation with a valid key", () => {
 test("when has query parameters, header fields and the key", () => {
   const headers = new Headers({ "X-A": "b", "Idempotency-Key": "" });
   const query = "limit=%35&after=&tag=a&tag=b";
-  const request = { method: "GET", path: "/v1/pets", query, headers, key: "k" };
+  const list = { method: "GET", path: "/v1/pets", query, headers };
+  const request = { ...list, key: "k", getPet: true };
   const applies = (when: Fault["when"] & object) =>
     appliesTo({ lose: true, when }, request);
   assert.ok(applies({ query: { limit: "5", after: true, status: false } }));
@@ -192,7 +200,7 @@ test("when has query parameters, header fields and the key", () => {
 });
 
 function made(fault: Fault, method = "GET", path = "/v1/pets"): Answer {
-  return madeAnswer(fault, { method, path }) ?? assert.fail();
+  return madeAnswer(fault, { method, path, getPet: true }) ?? assert.fail();
 }
 
 test("an error has its Error body, and Retry-After unless the work was done", () => {

@@ -68,6 +68,11 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
   });
 }
 
+it("--after-removal shows the day when getPet is gone", async (start) => {
+  const { send } = await start("--pets 1 --after-removal --quiet");
+  assert.match(await send("GET /v1/pets/1"), /^HTTP\/1.1 404 [^]*was removed/);
+});
+
 it("--with-stdin ends it when standard input is closed; without it, it goes on", async (start) => {
   const { program } = await start("--with-stdin --quiet");
   assert.equal(await program.endInput(), 0);

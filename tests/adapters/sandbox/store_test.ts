@@ -406,6 +406,19 @@ test("added is the id of the pet that a request added, even if its answer was lo
   assert.match((await create()).text, /"id":9007199254740993,/);
 });
 
+test("without getPet its path is a 404, which uses no fault up", async () => {
+  const { store, get, create } = open({ pets: 1, getPet: false });
+  store.add(busy);
+  const { status, headers } = await get("/pets/1");
+  assert.deepEqual([status, headers.get("sunset")], [404, null]);
+  assert.equal((await create()).status, 503);
+  const { text } = await create();
+  assert.match(text, /"id":2,/);
+  store.add({ ...busy, when: { path: "/v1/pets/{petId}" } });
+  assert.equal((await get("/pets/1")).status, 503);
+  assert.equal(store.requests.at(-2)?.added, 2n);
+});
+
 test("onEvent gets each request, its body, its answer and its end, as they happen", async (t) => {
   t.mock.method(Date, "now", () => 7);
   const seen: unknown[] = [];

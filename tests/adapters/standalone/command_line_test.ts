@@ -182,10 +182,12 @@ test("a task is named by npx for those who have Deno only through it", () => {
   assert.equal(taskCommand("/root/.deno/bin/deno"), "deno task");
 });
 
-test("help lists the commands, the sandbox and the judge too if they are tasks", async (t) => {
+test("help lists the commands, sandbox, judge and exam too if they are tasks", async (t) => {
   const cwd = newFolder(t);
   const { stdout } = await runMain(["help"], { cwd });
-  const tasks = RUNTIME === "deno" ? "  sandbox .*\n  judge .*\n" : "";
+  const tasks = RUNTIME === "deno"
+    ? "  sandbox .*\n  judge .*\n  exam .*\n"
+    : "";
   assert.match(stdout, RegExp(`\n  copy .*\n${tasks}  version `));
 });
 

@@ -31,6 +31,16 @@ test("GET and HEAD /openapi.json answer with the document, and need no key", asy
   assert.deepEqual(headFields, { ...fields, "content-length": length });
 });
 
+test("after the removal the document knows no getPet, and a 201 no Location", async () => {
+  const service = handleService({ getPet: false });
+  const { text } = await ask(service, "GET", "/openapi.json", NO_KEY);
+  const described = openApi("/v1", { getPet: false });
+  assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(described)));
+  const { paths } = JSON.parse(text);
+  assert.deepEqual(Object.keys(paths), ["/pets", "/openapi.json"]);
+  assert.doesNotMatch(text, /getPet|petId|Location|Sunset|Deprecation/);
+});
+
 test("the document says where the service is, and is there", async () => {
   const places = [
     ["/v1", "/v1/openapi.json"],

@@ -1,0 +1,107 @@
+/** What a command tells its caller: its exit status, and what it printed. docs/exam.md has the rules. */
+
+/** A pet that a command showed. */
+export interface ShownPet {
+  readonly id: bigint;
+  readonly name: string;
+  readonly categoryId: bigint;
+  /** If it showed one. */
+  readonly status?: string;
+}
+
+/**
+ * What a command tells its caller: pets, nothing at all, something that is not pets (with an advice
+ * if the reason is likely), that it failed (and perhaps whether a pet was added), or that it does
+ * not support the call.
+ */
+export type Claim =
+  | { readonly kind: "pets"; readonly pets: readonly ShownPet[] }
+  | { readonly kind: "nothing" }
+  | { readonly kind: "other"; readonly hint?: string }
+  | { readonly kind: "failed"; readonly added?: boolean }
+  | { readonly kind: "unsupported" };
+
+/** The exit status of a command that does not support a call, as for automake and Meson. */
+export const UNSUPPORTED = 77;
+/** How many digits a number may have: more would take long to read, and no pet has them. */
+const MAX_DIGITS = 1000;
+
+/** Reads what a command that ended by itself tells its caller. A signal's exit status is `null`. */
+export function readClaim(code: number | null, output: string): Claim {
+  const text = output.replace(/^\ufeff/, "").trim();
+  if (code === UNSUPPORTED) return { kind: "unsupported" };
+  const { values, hasOthers } = readValues(text);
+  if (code !== 0) {
+    const said = values.map((value) => Object(value).added)
+      .findLast((added) => typeof added === "boolean");
+    return { kind: "failed", ...said !== undefined && { added: said } };
+  }
+  if (text === "") return { kind: "nothing" };
+  const pets = values.map(readPet).filter((pet) => pet !== undefined);
+  if (!hasOthers && pets.length === values.length) {
+    return { kind: "pets", pets };
+  }
+  if (/^> /m.test(text)) return { kind: "other", hint: BANNER };
+  const isMixed = hasOthers && values.length > 0;
+  return { kind: "other", ...isMixed && { hint: ONLY_JSON } };
+}
+
+const ONLY_JSON =
+  "print only JSON to standard output, and anything else to standard error";
+const BANNER =
+  "a script runner prints a banner: use npm run --silent, or run the program itself";
+
+/** Reads one JSON text or, if it is not one, one for each line. Arrays are concatenated. */
+function readValues(text: string) {
+  const whole = parseExactly(text);
+  const texts = text.split("\n").filter((line) => line.trim() !== "");
+  const parsed = whole !== undefined ? [whole] : texts.map(parseExactly);
+  const values = parsed.filter((value) => value !== undefined);
+  return { values: values.flat(), hasOthers: values.length < parsed.length };
+}
+
+/** Returns a value without loss: integers are bigints. Returns `undefined` if it is not JSON. */
+export function parseExactly(text: string): unknown {
+  const revive = (
+    _name: string,
+    value: unknown,
+    { source }: { readonly source?: string },
+  ) => typeof value === "number" ? toInteger(source ?? `${value}`) : value;
+  try {
+    return JSON.parse(
+      text,
+      revive as (name: string, value: unknown) => unknown,
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the integer that a JSON number denotes, such as `1.0` or `1e2`; otherwise its text. */
+function toInteger(source: string): bigint | string {
+  const [, sign = "", whole = "", fraction = "", exponent = "0"] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(source) ?? [];
+  const digits = whole + fraction.replace(/0+$/, "");
+  const zeros = Number(exponent) - (digits.length - whole.length);
+  if (/^0*$/.test(digits)) return 0n;
+  if (zeros > MAX_DIGITS || digits.length > MAX_DIGITS) return source;
+  const cut = digits.length + Math.min(zeros, 0);
+  if (cut < 1 || /[1-9]/.test(digits.slice(cut))) return source;
+  return BigInt(sign + digits.slice(0, cut) + "0".repeat(Math.max(zeros, 0)));
+}
+
+/** Reads a pet, whatever else it shows; returns `undefined` if it is none. */
+export function readPet(value: unknown): ShownPet | undefined {
+  const { name, status, ...ids } = Object(value);
+  const [id, categoryId] = [readId(ids.id), readId(ids.categoryId)];
+  if (id === undefined || categoryId === undefined) return undefined;
+  if (typeof name !== "string") return undefined;
+  if (status === undefined || status === null) return { id, name, categoryId };
+  return { id, name, categoryId, status: String(status) };
+}
+
+function readId(value: unknown): bigint | undefined {
+  if (typeof value === "bigint") return value;
+  const isDigits = typeof value === "string" && /^-?\d{1,1000}$/.test(value);
+  return isDigits ? BigInt(value) : undefined;
+}

@@ -1,0 +1,206 @@
+/** The command `exam`: gives a client of the pet store its trials, and says what harm it does. */
+
+import { availableParallelism } from "node:os";
+import process from "node:process";
+import { parseArgs } from "node:util";
+import {
+  APART,
+  parseArguments,
+  reportAndExit,
+  UsageError,
+} from "../../adapters/standalone/command_line.ts";
+import { check, integer } from "../../adapters/standalone/config.ts";
+import { checkRuntime } from "../../core/json.ts";
+import { readBaseline, reportStale } from "../judge/baseline.ts";
+import { toJUnit } from "../judge/junit.ts";
+import { runnerOf } from "./command.ts";
+import { examine, limitsOf, NotReady, type Result, SILENCE } from "./exam.ts";
+import {
+  KNOWN_HARMS,
+  nameOf,
+  toAdvice,
+  toReport,
+  toTestCases,
+  toText,
+} from "./report.ts";
+import { chooseTrials, type Trial, TRIALS } from "./trial.ts";
+import type { Finding } from "./verdict.ts";
+import { CLIENT_TIMEOUT } from "./world.ts";
+
+const COMMAND = `${APART} exam`;
+
+const HELP =
+  `exam: examines a client of the pet store: does it harm its caller when the network, a gateway or the service fails?
+
+Usage:    ${COMMAND} [--only TRIAL] [--baseline FILE] [--json | --junit] -- COMMAND
+Example:  ${COMMAND} -- python3 adapter.py
+
+  --only TRIAL         only the trials of this call, or with this text in their title; may be repeated
+  --list               prints the trials, and what each can show, and runs nothing
+  --baseline FILE      harms on the lines "harm: …" of FILE, such as an earlier report, are accepted
+  --strict             exits with 1 also for advice, and for a line of the baseline that no longer holds
+  --json               prints one JSON object at the end: docs/exam.md describes it
+  --junit              prints the report as JUnit XML, for CI servers
+  --client-timeout MS  the time limit that the client is told, in ms (1000)
+  --timeout S          ends a client after so many seconds in which nothing happens (20)
+  --jobs N             how many trials there are at once (one for each core)
+
+COMMAND runs once for each call. It reads what to do from PETSTORE_ variables, and tells by its exit
+status and standard output what its caller is told: docs/exam.md describes both. The exit status is 0
+if the client does no harm, 1 if it does, and 2 if the arguments are wrong, or the client already
+fails without a fault.
+`;
+
+const OPTIONS = {
+  only: { type: "string", multiple: true },
+  list: { type: "boolean" },
+  baseline: { type: "string" },
+  strict: { type: "boolean" },
+  json: { type: "boolean" },
+  junit: { type: "boolean" },
+  "client-timeout": { type: "string", default: `${CLIENT_TIMEOUT}` },
+  timeout: { type: "string", default: `${SILENCE / 1000}` },
+  jobs: { type: "string" },
+} as const;
+
+/** Runs the command with the arguments that follow `exam`. */
+export async function runExam(args: readonly string[]): Promise<void> {
+  checkRuntime();
+  process.stdout.on("error", () => process.exit(1)); // the reader is gone, as after `| head`
+  const { own, command } = splitArguments(args);
+  const { values } = parseArguments(own, OPTIONS);
+  const { help, list, json, junit, strict = false, baseline } = values;
+  if (help) return void process.stdout.write(HELP);
+  const trials = values.only === undefined
+    ? TRIALS
+    : check("--only", () => chooseTrials(values.only ?? []), UsageError);
+  if (list) return printList(trials);
+  if (command.length === 0) {
+    throw new UsageError(
+      `exam needs the command of your client, such as ${COMMAND} -- python3 adapter.py`,
+    );
+  }
+  if (json && junit) {
+    throw new UsageError("exam prints --json or --junit, not both");
+  }
+  const number = (
+    name: "client-timeout" | "timeout" | "jobs",
+    max: number,
+  ): number =>
+    check(
+      `--${name}`,
+      () => integer(max, 1)(values[name] ?? `${availableParallelism()}`),
+      UsageError,
+    );
+  const silence = number("timeout", 3600) * 1000;
+  const clientTimeout = number("client-timeout", 60_000);
+  const jobs = number("jobs", 1000);
+  const accepted = baseline === undefined ? new Set<string>() : readBaseline(
+    baseline,
+    { command: "exam", word: "harm", known: KNOWN_HARMS },
+  );
+
+  const interruption = new AbortController();
+  const interrupt = (): void => interruption.abort(new Error("Interrupted"));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.once(signal, interrupt);
+  }
+  const progress = progressLine(trials.length);
+  let results;
+  try {
+    results = await examine({
+      run: runnerOf(command),
+      trials,
+      clientTimeout,
+      limits: limitsOf(silence),
+      jobs,
+      signal: interruption.signal,
+      onResult: progress.next,
+    });
+  } catch (cause) {
+    const { aborted } = interruption.signal;
+    if (!aborted && !(cause instanceof NotReady)) throw cause;
+    const message = aborted
+      ? "Interrupted"
+      : toAdvice((cause as NotReady).result);
+    process.stderr.write(`${message}\n`);
+    process.exitCode = aborted ? 130 : 2;
+    return;
+  } finally {
+    progress.end();
+  }
+  const isNew = ({ name, isHarm }: Finding, { trial }: Result): boolean =>
+    isHarm ? !accepted.has(nameOf(name, trial)) : strict;
+  console.log(
+    json
+      ? JSON.stringify(toReport(results), null, 2)
+      : junit
+      ? toJUnit(command.join(" "), toTestCases(results, isNew))
+      : toText(results, accepted),
+  );
+  const isStale = baseline !== undefined &&
+    reportStale(baseline, staleLines(accepted, results));
+  const fails = results.some((result) =>
+    result.findings.some((finding) => isNew(finding, result))
+  );
+  if (fails || strict && isStale) process.exitCode = 1;
+}
+
+/** Lines of the baseline whose trials were run and no longer show the harm. */
+function staleLines(
+  accepted: ReadonlySet<string>,
+  results: readonly Result[],
+): readonly string[] {
+  return results.filter(({ verdict }) => verdict !== "skipped").flatMap(
+    ({ trial, findings }) =>
+      [...accepted].filter((line) =>
+        line.endsWith(`: ${trial.title}`) &&
+        !findings.some(({ name, isHarm }) =>
+          isHarm && nameOf(name, trial) === line
+        )
+      ),
+  );
+}
+
+/** Splits arguments into those of the exam and the client's command, with or without `--`. */
+function splitArguments(args: readonly string[]) {
+  const config = {
+    options: { ...OPTIONS, help: { type: "boolean", short: "h" } },
+  } as const;
+  const { tokens } = parseArgs({
+    ...config,
+    args: [...args],
+    strict: false,
+    tokens: true,
+  });
+  const end = tokens.find(({ kind }) => kind !== "option");
+  const at = end?.index ?? args.length;
+  const skipped = end?.kind === "option-terminator" ? 1 : 0;
+  return { own: args.slice(0, at), command: args.slice(at + skipped) };
+}
+
+function printList(trials: readonly Trial[]): void {
+  for (const { call, title, harms, provokedBy } of trials) {
+    console.log(
+      `${call}: ${title}\n    by: ${provokedBy}; harm: ${
+        harms.join(", ") || "none"
+      }`,
+    );
+  }
+}
+
+/** Shows on a terminal how far the exam is. */
+function progressLine(total: number) {
+  const { stderr } = process;
+  let done = 0;
+  const write = (text: string): void => {
+    if (stderr.isTTY) stderr.write(`\r\x1b[K${text}`);
+  };
+  write(`0 of ${total} trials`);
+  return {
+    next: () => write(`${++done} of ${total} trials`),
+    end: () => write(""),
+  };
+}
+
+if (import.meta.main) runExam(process.argv.slice(2)).catch(reportAndExit);
