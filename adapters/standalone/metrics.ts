@@ -88,11 +88,12 @@ export function createMetrics(database: Database, pool?: () => PoolCounts) {
       ...processMetrics(),
     ];
     if (pool !== undefined) {
-      const { open, waiting, lost } = pool();
+      const { open, waiting, lost, splitBrains } = pool();
       lines.push(
         `petstore_postgres_connections ${open} Open connections to PostgreSQL.`,
         `petstore_postgres_waiting ${waiting} Statements that wait for a connection to PostgreSQL.`,
         `petstore_postgres_lost_total ${lost} Connections to PostgreSQL that ended or were given up.`,
+        `petstore_postgres_split_brain_total ${splitBrains} Times that two PostgreSQL hosts accepted writes.`,
       );
     }
     if (log !== undefined) {

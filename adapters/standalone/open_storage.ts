@@ -28,7 +28,7 @@ export async function openStorage(
       const { openPostgres } = await import("../storage/postgres/open.ts");
       const { address } = database;
       const tell = (message: string) => writeLine(standardError, { message });
-      const settings = { ...options, onMove: tell, onWarning: tell };
+      const settings = { ...options, onWarning: tell };
       return await waitingFor(address, () => openPostgres(address, settings));
     }
   }

@@ -62,9 +62,11 @@ export interface PoolCounts {
   readonly waiting: number;
   /**
    * How often a connection became useless since the start: the server ended it, even if idle, or no
-   * longer answered; it was cut at a move; or an `ALTER TABLE` spoiled its prepared statements.
+   * longer answered, or became read-only; or an `ALTER TABLE` spoiled its prepared statements.
    */
   readonly lost: number;
+  /** How often two hosts of the address were found to accept writes. */
+  readonly splitBrains: number;
 }
 
 /** @throws {Error} if this program does not know the version of the tables. */

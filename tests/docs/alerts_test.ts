@@ -49,6 +49,9 @@ const SERIES: Readonly<Record<string, readonly Series[]>> = {
   PetstoreReadsWait: [["petstore_reads_waiting{}", "501x80", "500x80"]],
   PetstorePostgresWaiting: [["petstore_postgres_waiting{}", "1x80", "0x80"]],
   PetstorePostgresLost: [["petstore_postgres_lost_total{}", "0+1x80", "5x80"]],
+  PetstorePostgresSplitBrain: [
+    ["petstore_postgres_split_brain_total{}", "0x40 1x40", "0x80"],
+  ],
   PetstoreRefusedKeys: [
     [`${COUNT}{http_response_status_code="401"}`, "0+165x80", "0+135x80"],
   ],

@@ -281,7 +281,7 @@ export const COVERED: Readonly<Record<string, string>> = {
   "adapters/storage/grouped_test.ts": "adapters/storage/pet_database.ts",
 
   "adapters/storage/postgres/connections_test.ts":
-    "adapters/storage/postgres/client.ts adapters/storage/postgres/pool.ts adapters/storage/postgres/reads.ts",
+    "adapters/storage/postgres/client.ts adapters/storage/postgres/reads.ts adapters/storage/postgres/settings.ts",
 
   "adapters/standalone/copy_records_test.ts":
     "adapters/storage/transfer.ts adapters/storage/postgres/transfer.ts adapters/storage/sqlite/transfer.ts",

@@ -3,9 +3,10 @@
  * records replication warnings.
  */
 
+import { promisify } from "node:util";
 import pg from "pg";
 import type { PostgresAddress, PostgresHost } from "./address.ts";
-import { isNotReplicated, type Notice } from "./fault.ts";
+import { isNotReplicated, type Notice, WrongServer } from "./fault.ts";
 
 /** How long to wait for a server to close a connection, in ms. */
 const END_TIMEOUT = 1000;
@@ -35,11 +36,11 @@ interface DriverConnection {
 
 /** The part of the driver's client that is used, so that it has a type even without `@types/pg`. */
 interface DriverClient {
-  /** Those of the target, or the defaults. */
+  /** Those of the address, or the defaults. */
   readonly host: string;
   readonly port: number;
   readonly connection: DriverConnection;
-  on(event: "error", listener: (error: Error) => void): this;
+  on(event: "error" | "end", listener: () => void): this;
   on(event: "notice", listener: (notice: Notice) => void): this;
   connect(callback: Callback): void;
   query(query: object, values: unknown, callback: unknown): unknown;
@@ -53,21 +54,24 @@ export type ClientSettings =
   & pg.ClientConfig
   & Pick<PostgresAddress["driver"], "requireChannelBinding">;
 
-/** A connection, which a pool lends or which asks one host for its standing. */
+// Also on a standby this is `on`.
+const IS_READ_ONLY = {
+  text: "SELECT current_setting('transaction_read_only')",
+  rowMode: "array",
+};
+
+/** A connection to one host. */
 export class Connection extends DriverClient {
-  /** The host that it was made for. */
-  readonly target: PostgresHost;
+  readonly openedAt = performance.now();
   /** The server's warning, once received, that a commit is on one machine only. */
   warning: string | undefined;
-  /** False if it may be dead; then it is not lent again. */
-  isTrusted = true;
-  /** Set by the pool that lends it: gives it back. The pool closes it if it is `useless`. */
-  declare readonly release: (useless?: boolean) => void;
+  /** Set by the pool that lends it, like `usedAt`. */
+  epoch = 0;
+  usedAt = 0;
   readonly #timeout: number | undefined;
 
-  constructor(settings: ClientSettings, target: PostgresHost) {
-    super({ ...settings, ...target });
-    this.target = target;
+  constructor(settings: ClientSettings, host: PostgresHost) {
+    super({ ...settings, ...host });
     this.#timeout = settings.connectionTimeoutMillis;
     this.on("notice", (notice) => {
       if (isNotReplicated(notice)) this.warning = `${notice.message}`;
@@ -78,6 +82,14 @@ export class Connection extends DriverClient {
     this.on("error", () => {});
     catchReading(this.connection);
     if (settings.requireChannelBinding) refuseUnbound(this.connection);
+  }
+
+  /** Connects. Rejects if the server must accept writes, and does not. */
+  async open({ writable }: { readonly writable: boolean }): Promise<void> {
+    await promisify<void>((done) => this.connect(done))();
+    if (!writable) return;
+    const { rows: [row] } = await this.query(IS_READ_ONLY, []);
+    if (row?.[0] !== "off") throw new WrongServer("the server is read-only");
   }
 
   /** Closes it at once. */

@@ -1,11 +1,11 @@
 /** Reads, writes and transactions in PostgreSQL, each on a connection that a pool lends. */
 
 import type pg from "pg";
-import { StorageError } from "../../../core/pets/pet_storage.ts";
 import { describeHosts, type PostgresAddress } from "./address.ts";
 import {
   canBeRepeated,
   isConnectionUseless,
+  isReadOnly,
   isUnsent,
   statementFault,
 } from "./fault.ts";
@@ -72,7 +72,9 @@ export function postgresConnections(
         // the connection is not lost.
         cause = new Error(connection.warning);
       } catch (error) {
-        if (isConnectionUseless(error)) pool.lose();
+        const isLost = isConnectionUseless(error) ||
+          address.writable && isReadOnly(error);
+        if (isLost) pool.lose();
         cause = error;
       }
       const where = `${action} at ${describeHosts([connection])}`;
@@ -81,13 +83,10 @@ export function postgresConnections(
 
     try {
       const result = await work(send);
-      connection.release();
+      pool.giveBack(connection);
       return result;
     } catch (error) {
-      connection.release(true);
-      // A replaced primary still accepts connections, but statements there may wait for a standby
-      // or a lock in vain. The caller does not wait for this check.
-      if (error instanceof StorageError) pool.watch();
+      pool.giveBack(connection, true);
       throw error;
     }
   }

@@ -21,10 +21,10 @@ const POOLER_FAULT =
 /**
  * Transient faults of the operating system, by code; ENOENT is a missing Unix socket. And of the
  * driver, which has no codes, by message: no connection or no answer in time, or a lost connection
- * (lib/client.js of `pg` 8.23, index.js of `pg-pool` 3.14).
+ * (lib/client.js of `pg` 8.23). And of the pool.
  */
 const TRANSIENT =
-  /^(?:ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|ENOENT|EAI_AGAIN|EPIPE|ETIMEDOUT)$|^Query read timeout$|connection timeout$|^timeout e(?:xpired$|xceeded)|^Connection terminated/;
+  /^(?:ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|ENOENT|EAI_AGAIN|EPIPE|ETIMEDOUT)$|^Query read timeout$|connection timeout$|^timeout expired$|^Connection terminated|^no connection was free/;
 
 /**
  * The driver refuses to send a statement because its connection was lost or closed just after the
@@ -86,18 +86,18 @@ export function isUnsent(error: unknown): boolean {
   return sqlState(error) === "57P05";
 }
 
-/** Tells whether the server lacks a function, or this user may not call it. */
-export function isRefused(error: unknown): boolean {
-  return /^(?:0A|42)/.test(sqlState(error));
+/**
+ * Tells whether a server that works refused a log-in, for example because of a wrong password, or
+ * too many connections. Then, as in libpq, no other host is tried.
+ */
+export function isRefusal(error: unknown): boolean {
+  return (error as Notice).severity !== undefined &&
+    !/^(?:08|57P)/.test(sqlState(error));
 }
 
-/**
- * Tells whether all connections are in use, the pool's or the server's (53300). The server works,
- * and a move to another one would cut those connections.
- */
-export function areAllTaken(error: unknown): boolean {
-  return sqlState(error) === "53300" ||
-    /^timeout exceeded/.test(messageOf(error));
+/** Tells whether a server that accepted writes became read-only. */
+export function isReadOnly(error: unknown): boolean {
+  return sqlState(error) === "25006";
 }
 
 /** Tells whether a warning means that a commit is on one machine only. */
@@ -136,10 +136,7 @@ export function statementFault(
   return fault("unavailable", action, error);
 }
 
-/**
- * A server that is read-only, outdated or not in use. During a switchover every server may be
- * wrong.
- */
+/** A server that is read-only, or no longer in use. During a switchover every server may be. */
 export class WrongServer extends Error {}
 
 /** Tells whether a server that failed may work a moment later, or a lock (55P03) be free. */

@@ -19,7 +19,7 @@ export type { PostgresStorageOptions } from "./open.ts";
 /**
  * Opens a PostgreSQL database, and creates its tables if they are missing.
  *
- * The address is a connection URI of libpq. If it names several servers, the one that accepts
+ * The address is a connection URI of libpq. If it names several servers, the first that accepts
  * writes is used. TLS is set by `sslmode`, `sslrootcert`, `sslcert` and `sslkey`. Without `sslmode`
  * and `PGSSLMODE` the connection is not encrypted; `require` encrypts, and `verify-full` also
  * checks the server's identity. Two parameters are not libpq's: `connection_limit=N` (default 10),
@@ -38,7 +38,7 @@ export type { PostgresStorageOptions } from "./open.ts";
  * ```
  *
  * @param url the address of the database: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
- * @param options time limits, and who is told of moves and of risky settings.
+ * @param options time limits, and who is told of risky settings.
  * @returns the storage, whose `apiKeys` keeps issued keys.
  * @throws {TypeError} if the address is malformed, or has a parameter that is unknown or wrong.
  * @throws {RangeError} if an option is out of range.

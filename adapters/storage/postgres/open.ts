@@ -3,7 +3,8 @@
  *
  * - creates.ts and reads.ts have the statements for pets; turn.ts lets servers write in turn;
  * - connections.ts sends statements (statement.ts) and transactions, and repeats what may be;
- * - pool.ts lends connections of client.ts, and host_in_use.ts says to which server of address.ts;
+ * - pool.ts decides which connection a statement gets: one of client.ts, to a host of address.ts
+ *   with settings.ts; split_brain.ts notices if two hosts accept writes;
  * - fault.ts explains errors;
  * - schema.ts makes the tables, and transfer.ts copies them.
  */
@@ -44,13 +45,9 @@ export interface PostgresStorageOptions {
   /** How long an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
   readonly idempotencyRetention?: number;
   /**
-   * Called with a sentence, such as `moved to db2:5432, timeline 7`, when a different server of the
-   * address is used from now on. Default: not called.
-   */
-  readonly onMove?: (message: string) => void;
-  /**
-   * Called after opening with a sentence for each setting of the database that may do harm, such as
-   * `ALTER SEQUENCE … CACHE 50`, and what to do about it. Default: `console.warn`.
+   * Called with a sentence about what may do harm, and what to do about it: after opening for
+   * settings of the database, such as `ALTER SEQUENCE … CACHE 50`, and whenever two hosts of the
+   * address accept writes. Default: `console.warn`.
    */
   readonly onWarning?: (message: string) => void;
 }
@@ -70,7 +67,6 @@ export async function openPostgres(
       "queryTimeout",
       "openTimeout",
       "idempotencyRetention",
-      "onMove",
       "onWarning",
     ],
     "postgresStorage",
@@ -80,7 +76,6 @@ export async function openPostgres(
     queryTimeout = 5000,
     openTimeout = 10_000,
     idempotencyRetention = DEFAULT_RETENTION,
-    onMove,
     onWarning = (message) => console.warn(message),
   } = options;
   checkIntegers({ connectTimeout, queryTimeout }, 1, MAX_TIME);
@@ -94,7 +89,7 @@ export async function openPostgres(
     connectTimeout,
     queryTimeout,
     lockTimeout,
-    onMove,
+    onWarning,
   });
   const { read, transaction } = connections;
   try {

@@ -214,7 +214,7 @@ test("/metrics counts a create that waits, its fault, and how long it took", asy
 testUnless(skip)(
   "promtool finds no fault in it, before the first request and after",
   async () => {
-    const pool = () => ({ open: 1, waiting: 0, lost: 0 });
+    const pool = () => ({ open: 1, waiting: 0, lost: 0, splitBrains: 0 });
     const metrics = createMetrics(MEMORY, pool);
     for (const answer of [shuttingDown, notFound]) {
       const input = await text(metrics);

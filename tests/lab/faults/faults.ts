@@ -112,8 +112,6 @@ export const takeConnections = (url: string, ms: number): Fault => async () => {
 export interface PetServer extends Target, Victim {
   /** The status of `/readyz`. */
   readiness(): Promise<number>;
-  /** How often it has moved to another PostgreSQL server since it was started. */
-  moves(): number;
 }
 
 /** Starts a server, which is killed after the test. */
@@ -150,6 +148,5 @@ export async function startServer(
       await response.body?.cancel();
       return response.status;
     },
-    moves: () => running.stderr().split('"moved to ').length - 1,
   };
 }

@@ -9,7 +9,7 @@ import {
   REPLAYS,
 } from "../../../../adapters/storage/postgres/creates.ts";
 import { postgresStorage } from "../../../../adapters/storage/postgres/mod.ts";
-import { SETTINGS } from "../../../../adapters/storage/postgres/pool.ts";
+import { SETTINGS } from "../../../../adapters/storage/postgres/settings.ts";
 import {
   LIST,
   LIST_ALL,
