@@ -28,15 +28,26 @@ const TIMES = { connectTimeout: 3000, queryTimeout: 5000, lockTimeout: 3000 };
 const NOWHERE = 1;
 const TOM = newPet({ ...REX, name: "Tom" });
 
-/** Makes a pool with an address, which is closed after the test. */
+/** Makes a pool with an address. It is closed after the test, whatever is still lent. */
 function poolAt(
   t: TestContext,
   url: string,
   times: Partial<typeof TIMES> = {},
 ) {
   const pool = connectionPool(parsePostgresUrl(url), { ...TIMES, ...times });
-  atEnd(t, () => pool.close());
-  return pool;
+  const taken: Connection[] = [];
+  atEnd(t, () => {
+    void pool.close(); // which waits for those that a failed test has not given back
+    for (const connection of taken) connection.cut();
+  });
+  return {
+    ...pool,
+    async take(action: string): Promise<Connection> {
+      const connection = await pool.take(action);
+      taken.push(connection);
+      return connection;
+    },
+  };
 }
 
 /** Opens three lines to the database, and makes an address of them. */
