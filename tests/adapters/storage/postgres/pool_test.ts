@@ -206,19 +206,15 @@ it("a new connection goes to the host that served last, then the others in order
 });
 
 it("connections are not lent again once a different host is used", async (database) => {
-  const { a, b, lead, url } = await threeLines(database);
-  const pool = poolAt(database.t, url);
+  const { a, b, url } = await threeLines(database);
+  const pool = poolAt(database.t, url, { connectTimeout: 500 });
   const old = await pool.take("read");
-  const other = await pool.take("read");
-  lead(a, false); // which ends its connections
-  await until("they end", () => pool.counts().open === 0);
-  pool.giveBack(old, true);
+  a.cutOff(); // new connections hang
   const next = await pool.take("read");
   assert.equal(next.port, b.port);
-  pool.giveBack(other); // it is mistrusted
   pool.giveBack(next);
+  pool.giveBack(old);
   assert.equal(await pool.take("read"), next);
-  pool.giveBack(next);
 });
 
 it("no other host is tried if a server refuses a log-in", async (database) => {
@@ -318,6 +314,7 @@ onCluster()(
       return storage;
     };
     const [writer, reader] = [await open(), await open()];
+    await Promise.all([writer.ping(), writer.ping(), writer.ping()]);
     const nameAt = async (storage: typeof reader) =>
       (await storage.get(petId(1n)))?.name;
     assert.equal(await nameAt(writer), "Rex");
