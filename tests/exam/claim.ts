@@ -17,7 +17,7 @@ export interface ShownPet {
 export type Claim =
   | { readonly kind: "pets"; readonly pets: readonly ShownPet[] }
   | { readonly kind: "nothing" }
-  | { readonly kind: "other"; readonly hint?: string }
+  | { readonly kind: "other"; readonly text: string; readonly hint?: string }
   | { readonly kind: "failed"; readonly added?: boolean }
   | { readonly kind: "unsupported" };
 
@@ -41,9 +41,12 @@ export function readClaim(code: number | null, output: string): Claim {
   if (!hasOthers && pets.length === values.length) {
     return { kind: "pets", pets };
   }
-  if (/^> /m.test(text)) return { kind: "other", hint: BANNER };
-  const isMixed = hasOthers && values.length > 0;
-  return { kind: "other", ...isMixed && { hint: ONLY_JSON } };
+  const hint = /^> /m.test(text)
+    ? BANNER
+    : hasOthers && values.length > 0
+    ? ONLY_JSON
+    : undefined;
+  return { kind: "other", text, ...hint && { hint } };
 }
 
 const ONLY_JSON =

@@ -2,6 +2,7 @@
 
 import { spawn } from "node:child_process";
 import process from "node:process";
+import { UsageError } from "../../adapters/standalone/command_line.ts";
 
 /** How a run of a client ended. */
 export interface Ended {
@@ -22,6 +23,9 @@ export type Runner = (
   signal: AbortSignal,
 ) => Promise<Ended>;
 
+/** The variables of an exam, which may lack some of them in a call. */
+const OWN =
+  /^PETSTORE_(?:URL|KEY|CALL|PET|NAME|CATEGORY|STATUS|ID|LIMIT|TIMEOUT_MS)$/;
 /** How much is read of standard output, in bytes, and kept of standard error, in characters. */
 const [MAX_OUTPUT, MAX_ERRORS] = [8 * 1024 * 1024, 64 * 1024];
 /** How long a command has to end after SIGTERM, in ms. */
@@ -34,13 +38,16 @@ const [SILENCE, MOST] = [500, 5000];
  * ended with this process.
  */
 export function runnerOf([program = "", ...args]: readonly string[]): Runner {
+  const outside = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !OWN.test(name)),
+  );
   const running = new Set<number>();
   process.on("exit", () => running.forEach((pid) => endGroup(pid, "SIGKILL")));
 
   return async (environment, signal) => {
     const child = spawn(program, args, {
       detached: true,
-      env: { ...process.env, ...environment },
+      env: { ...outside, ...environment },
       stdio: ["ignore", "pipe", "pipe"],
     });
     const { pid, stdout, stderr } = child;
@@ -68,7 +75,9 @@ export function runnerOf([program = "", ...args]: readonly string[]): Runner {
     const closed = new Promise<void>((resolve) => child.once("close", resolve));
     try {
       const code = await new Promise<number | null>((resolve, reject) => {
-        child.once("exit", resolve).once("error", reject);
+        child.once("exit", resolve).once("error", ({ message }) => {
+          reject(new UsageError(`Cannot start the client: ${message}`));
+        });
       });
       const exited = lastData = Date.now();
       // A process that it started may keep the pipes open.

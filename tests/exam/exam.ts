@@ -10,7 +10,13 @@ import { type Claim, readClaim, type ShownPet } from "./claim.ts";
 import type { Ended, Runner } from "./command.ts";
 import { type Call, PLAIN, type Trial } from "./trial.ts";
 import { type Finding, findingsOf, type Run } from "./verdict.ts";
-import { CLIENT_TIMEOUT, drawName, openWorld, type World } from "./world.ts";
+import {
+  CLIENT_TIMEOUT,
+  drawName,
+  openWorld,
+  Skipped,
+  type World,
+} from "./world.ts";
 
 /** How long a client may take, in ms. */
 export interface Limits {
@@ -100,10 +106,17 @@ export async function examine(settings: Settings): Promise<readonly Result[]> {
       throw new NotReady(result);
     }
   }
+  const [first] = plain;
+  if (first !== undefined && unsupported.size === calls.size) {
+    throw new NotReady(first);
+  }
   return await inParallel(trials, jobs, async (trial) => {
     const result = unsupported.has(trial.call)
       ? skipped(trial, `the client does not support ${trial.call}`)
-      : await runTrial(trial, settings);
+      : await runTrial(trial, settings).catch((cause) => {
+        if (cause instanceof Skipped) return skipped(trial, cause.message);
+        throw cause;
+      });
     onResult?.(result);
     return result;
   });
@@ -115,16 +128,8 @@ function isSerious({ name }: Finding): boolean {
 }
 
 function skipped(trial: Trial, reason: string): Result {
-  const verdict = "skipped";
-  return {
-    trial,
-    verdict,
-    reason,
-    findings: [],
-    requests: [],
-    claims: [],
-    errors: "",
-  };
+  const nothing = { findings: [], requests: [], claims: [], errors: "" };
+  return { trial, verdict: "skipped", reason, ...nothing };
 }
 
 /** Maps items, so many at once. The first failure ends it. */

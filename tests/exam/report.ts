@@ -165,8 +165,12 @@ function explain(
 export function toAdvice(result: Result): string {
   const { trial, findings: [finding], claims: [claim], requests, errors } =
     result;
-  const hint = claim?.kind === "other" && claim.hint ||
-    hintOf(requests) || undefined;
+  if (claim?.kind === "unsupported") {
+    return "The client supports none of the calls: it exits with 77";
+  }
+  const hint = claim?.kind === "other" && claim.hint
+    ? undefined
+    : hintOf(requests);
   return [
     `Without a fault, ${trial.call} fails: the adapter or the client is wrong`,
     `shown: ${plain(finding?.shown ?? (claim ? describe(claim) : "nothing"))}`,

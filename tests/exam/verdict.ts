@@ -391,7 +391,9 @@ export function describe(claim: Claim): string {
     case "nothing":
       return "exit 0, without output";
     case "other":
-      return "exit 0, with output that is not pets";
+      return `exit 0, ${claim.text.slice(0, 300)}${
+        claim.hint ? ` (${claim.hint})` : ""
+      }`;
     case "unsupported":
       return "exit 77, although it supported the call without a fault";
     case "failed":

@@ -1,6 +1,7 @@
 /** The store of a trial: a sandbox of its own, with drawn ids and names. */
 
 import { randomInt } from "node:crypto";
+import { lookup } from "node:dns/promises";
 import {
   type Fault,
   type RecordedRequest,
@@ -53,17 +54,20 @@ export async function openWorld(
     await Promise.all(servers.map(({ close }) => close()));
   };
   if (JSON.stringify(trial.faults).includes("{other}")) {
-    // On some machines `localhost` is ::1 first.
     const port = Number(new URL(url).port);
+    const others = (await lookup("localhost", { all: true }))
+      .filter(({ address }) => address !== "127.0.0.1");
     try {
-      servers.push(await store.serve({ hostname: "::1", port }));
-    } catch (cause) {
-      const { code } = (cause as Error).cause as NodeJS.ErrnoException ?? {};
-      if (code === "EADDRINUSE") {
-        await close();
-        return openWorld(trial, clientTimeout, onEvent);
+      for (const { address: hostname } of others) {
+        servers.push(await store.serve({ port, hostname }));
       }
-      // Without IPv6, `localhost` is 127.0.0.1 alone.
+    } catch {
+      await close();
+      throw new Skipped(
+        `localhost is also ${
+          others.map(({ address }) => address)
+        }, where port ${port} cannot be used`,
+      );
     }
   }
   const seed = store.pets;
