@@ -70,6 +70,8 @@ export interface Trial {
   readonly ask?: number | "missing";
   /** The client runs a second time, to create another pet, or to create one that is equal. */
   readonly twice?: "another" | "equal";
+  /** The store no longer has `getPet`. */
+  readonly isAfterRemoval?: true;
   /** The harms that it can show. */
   readonly harms: readonly Harm[];
   /**

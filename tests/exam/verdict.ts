@@ -158,10 +158,11 @@ function* petClaims(
   const right = told(asked, requests);
   const seen = new Map<ShownPet, number>();
   for (const pet of pets) {
-    // By name first: an id may be that of a neighbour.
+    // By name before id: a rounded id may be that of a neighbour.
     const match = call === "getPet"
       ? right[0]
-      : right.find(({ name }) => name === pet.name) ??
+      : right.find(({ id, name }) => id === pet.id && name === pet.name) ??
+        right.find(({ name }) => name === pet.name) ??
         right.find(({ id }) => id === pet.id);
     const truth = match ? toText(match) : "no such pet should be shown";
     const wrong = match ? compare(pet, match) : "wrong_pet";

@@ -43,6 +43,7 @@ export async function openWorld(
     pets,
     key,
     onEvent,
+    ...trial.isAfterRemoval && { getPet: false },
     // Odd, which beyond 2^53 a double cannot be. Below 100,000 no two ids are near.
     ...trial.call === "createPet" &&
       { nextId: (last + BigInt(randomInt(1, 9_000))) | 1n },
