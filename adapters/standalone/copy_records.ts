@@ -1,212 +1,206 @@
-/** Copies all pets and keys from one database to another, and verifies that they are equal. */
+/** Copies all pets and keys from one database to an empty one, and checks that nothing is missing. */
 
-import { createHash } from "node:crypto";
-import { INT64_MAX } from "../../core/json.ts";
-import { petToJson } from "../../core/pets/pet.ts";
-import { StorageError } from "../../core/pets/pet_storage.ts";
-import { toPet } from "../storage/stored_row.ts";
 import {
   API_KEYS,
   IDEMPOTENCY_KEYS,
   PETS,
+  type Query,
+  type Source,
   type Table,
-  type Transfer,
+  type Target,
   type Value,
 } from "../storage/transfer.ts";
 
-/** How many rows are read at once, and written in one transaction. */
+/** How many rows are read and written at once. */
 const PAGE = 1000;
 
 /** The columns of text; all others are integers. */
 const TEXT: readonly string[] = ["name", "digest", "key"];
 
-/** Both databases, a function that writes a line for people, and a clock in ms for tests. */
-interface Job {
-  readonly from: Transfer;
-  readonly to: Transfer;
-  readonly tell: (line: string) => void;
-  readonly now?: () => number;
-}
-
-type Survey = Awaited<ReturnType<typeof survey>>;
-
-const MORE =
-  "FROM was written to meanwhile, and has more rows now. Stop the servers that use it, and run the same command again: it copies the rest";
-
-const DIFFERENT =
-  "TO is not the same as FROM. Stop all servers that use either, and run the same command again. If it refuses, or ends like this again, copy to an empty database";
-
-/**
- * Copies the rows that TO lacks. Refuses if FROM has rows that cannot be copied, or lacks rows that
- * TO has.
- *
- * @returns both tables, whether they are equal in FROM and TO, and lines that say what to do next.
- */
-export async function copyAll(job: Job) {
-  if (job.from.identity === job.to.identity) {
-    throw new Error("Cannot copy: FROM and TO are the same database");
-  }
-  try {
-    // Both tables are compared before anything is written. A key may have been revoked since.
-    const pets = await compare(PETS, job);
-    const apiKeys = await compare(keysWithout("revoked", "last_used"), job);
-    if (pets.count !== 0) {
-      job.tell(
-        `TO already has ${pets.count} pets of FROM: continuing after the id ${pets.last}`,
-      );
-    }
-    const verifyPets = await copyTable(PETS, job, pets);
-    await copyIdempotencyKeys(job);
-    // Starts with the first key, because it may have been revoked or used since.
-    const verifyKeys = await copyTable(API_KEYS, job, { ...apiKeys, last: 0n });
-    const both = {
-      pets: await verifyPets(PETS),
-      apiKeys: await verifyKeys(keysWithout("last_used")),
-    };
-    const results = Object.values(both);
-    const equal = results.every(({ from, to }) => from.sha256 === to.sha256);
-    const advice = [
-      ...results.some(({ more }) => more > 0) ? [MORE] : [],
-      ...equal ? [] : [DIFFERENT],
-    ];
-    return { ...both, equal, advice };
-  } catch (cause) {
-    if (!(cause instanceof StorageError)) throw cause;
-    const message =
-      `${cause.message}\nRun the same command again: it continues after the last pet that TO has`;
-    throw new StorageError(cause.kind, message, { cause });
-  }
-}
-
-/** The table of keys, without columns that may differ. */
-function keysWithout(...names: readonly string[]): Table {
-  const columns = API_KEYS.columns.filter((name) => !names.includes(name));
-  return { ...API_KEYS, columns };
-}
-
-/** Compares all rows of TO with those of FROM. Changes nothing. */
-async function compare(table: Table, job: Job): Promise<Survey> {
-  await survey(job.from, table);
-  const target = await survey(job.to, table);
-  const sides = await summarize("Comparing", table, target, job);
-  if (sides.from.sha256 === sides.to.sha256) return target;
-  throw new Error(
-    `Cannot copy: TO has ${table.plural} that FROM lacks. Nothing was changed: ` +
-      "TO must be empty, or have only what an earlier copy of FROM wrote",
-  );
-}
-
-/**
- * Copies the rows after the id `last`, up to the last row that FROM has now.
- *
- * @returns reads both sides again; returns what they have, and how much was copied.
- */
-async function copyTable(
-  table: Table,
-  job: Job,
-  { count: earlier, last }: Survey,
-) {
-  const { from, to } = job;
-  const source = await survey(from, table);
-  // From now on TO assigns no id that FROM has assigned, even if this ends early and a server uses
-  // TO.
-  await to.continueAfter(table, source.given);
-  const copied = source.count - earlier;
-  const progress = startProgress(`Copying ${table.plural}`, copied, job);
-  for await (const page of pages(from, table, last, source.last)) {
-    await write(to, table, page);
-    progress(page.length);
-  }
-  return async (compared: Table) => {
-    const sides = await summarize("Verifying", compared, source, job);
-    // FROM may have assigned more meanwhile.
-    const now = await survey(from, table);
-    await to.continueAfter(table, now.given);
-    return { earlier, copied, more: now.count - source.count, ...sides };
-  };
-}
-
-/** Copies the idempotency keys, except for those of pets that TO lacks. */
-async function copyIdempotencyKeys({ from, to }: Job): Promise<void> {
-  const { last } = await survey(to, PETS);
-  for await (const page of pages(from, IDEMPOTENCY_KEYS, "")) {
-    const rows = page.filter(([, petId]) => petId as bigint <= last);
-    await write(to, IDEMPOTENCY_KEYS, rows);
-  }
-}
-
-/**
- * Counts rows, and finds the last id and the last one ever assigned. Refuses ids that would not be
- * copied.
- */
-async function survey(database: Transfer, table: Table) {
-  const sql = `SELECT count(*), coalesce(min(id), 1), coalesce(max(id), 0),
-    (${database.selectLastGiven(table)}) FROM ${table.name}`;
-  const [row] = await database.read(table, sql);
-  const [count, least, last, given] = row as [bigint, bigint, bigint, bigint];
-  if (least >= 1n) {
-    return { count: Number(count), last, given: given > last ? given : last };
-  }
-  throw new Error(
-    `Cannot copy ${table.plural} with ids below 1, such as ${least}: delete them, or give them other ids`,
-  );
-}
-
-/**
- * Counts and hashes the rows of FROM that a survey found, and all rows of TO: as text, one per
- * line, by id.
- */
-async function summarize(
-  doing: string,
-  table: Table,
-  { count, last }: Survey,
-  job: Job,
-) {
-  const progress = startProgress(`${doing} ${table.plural}`, 2 * count, job);
-  // A pet is hashed as `GET` returns it, which is the same for every database.
-  const toText = (row: Row) =>
-    table === PETS ? petToJson(toPet(row)) : JSON.stringify(exact(row));
-  async function summary(rows: ReturnType<typeof pages>) {
-    const hash = createHash("sha256");
-    let count = 0;
-    for await (const page of rows) {
-      for (const row of page) hash.update(`${toText(row)}\n`);
-      count += page.length;
-      progress(page.length);
-    }
-    return { count, sha256: hash.digest("hex") };
-  }
-  const [ofFrom, ofTo] = await Promise.all([
-    summary(pages(job.from, table, 0n, last)),
-    summary(pages(job.to, table, 0n)),
-  ]);
-  return { from: ofFrom, to: ofTo };
-}
-
-/** Turns integers into text, because JSON numbers may be rounded. */
-function exact(row: Row): readonly (string | null)[] {
-  return row.map((value) => value === null ? null : `${value}`);
+/** What to copy, and how. */
+export interface Job {
+  readonly from: Source;
+  readonly to: Target;
+  /** If true, what FROM is given after the copy begins is left out. Otherwise that is an error. */
+  readonly isSnapshot?: boolean | undefined;
+  /** The next id of a pet in TO. Default: the one that FROM would assign. */
+  readonly idsFrom?: bigint | undefined;
+  /** Shows how far the copy is. */
+  readonly show?: (progress: string) => void;
 }
 
 type Row = readonly Value[];
 
-/** Reads the rows with a key above `after`, and an id up to `end`. */
-async function* pages(
-  database: Transfer,
+/** What a table of FROM has: how many rows, the last id, and the last one ever assigned. */
+interface Survey {
+  readonly count: number;
+  readonly last: bigint;
+  readonly given: bigint;
+}
+
+/**
+ * Copies everything at once: if this rejects, TO is still empty.
+ *
+ * @returns how many rows were copied, and the last id of a pet, or 0.
+ * @throws {Error} if TO is not empty, if FROM has rows that cannot be copied, or if TO lacks
+ * something that FROM has at the end.
+ */
+export async function copyAll(job: Job) {
+  const { from, to, isSnapshot } = job;
+  const copied = await to.fill(async (write) => {
+    const copied = await from.snapshot(async (read) => {
+      const copied = new Map<Table, Survey>();
+      for (const table of [PETS, API_KEYS, IDEMPOTENCY_KEYS]) {
+        copied.set(table, await survey(table, job, read));
+      }
+      for (const [table, { count }] of copied) {
+        await copyTable(table, count, job, read, write);
+      }
+      if (isSnapshot) await finish(copied, job, read, write);
+      return copied;
+    });
+    // A new snapshot has what servers have added meanwhile.
+    if (!isSnapshot) {
+      await from.snapshot((read) => finish(copied, job, read, write));
+    }
+    return copied;
+  });
+  return {
+    pets: copied.get(PETS)?.count ?? 0,
+    apiKeys: copied.get(API_KEYS)?.count ?? 0,
+    idempotencyKeys: copied.get(IDEMPOTENCY_KEYS)?.count ?? 0,
+    lastId: copied.get(PETS)?.last ?? 0n,
+  };
+}
+
+/** Surveys a table of FROM. Refuses ids that no service could give, or that TO must not give. */
+async function survey(
   table: Table,
-  after: Value,
-  end: bigint = INT64_MAX,
+  { from, idsFrom }: Job,
+  read: Query,
+): Promise<Survey> {
+  const { name, plural, hasIds } = table;
+  const ids = hasIds
+    ? `coalesce(min(id), 1), coalesce(max(id), 0), (${
+      from.selectLastGiven(table)
+    })`
+    : "1, 0, 0";
+  const sql = `SELECT count(*), ${ids} FROM ${name}`;
+  const [row = []] = await read(`read ${plural}`, sql);
+  const [count, least, last, assigned] = row.map((value) =>
+    BigInt(value as number)
+  ) as [bigint, bigint, bigint, bigint];
+  if (least < 1n) {
+    throw new Error(
+      `Cannot copy ${plural} with ids below 1, such as ${least}: delete them, or give them other ids`,
+    );
+  }
+  const given = assigned > last ? assigned : last; // rows may have been added by hand
+  if (table === PETS && idsFrom !== undefined && idsFrom <= given) {
+    throw new Error(
+      `Cannot give ids from ${idsFrom}: the last id was ${given}, and ids are never reused`,
+    );
+  }
+  return { count: Number(count), last, given };
+}
+
+async function copyTable(
+  table: Table,
+  total: number,
+  { from, to, show }: Job,
+  read: Query,
+  write: Query,
+): Promise<void> {
+  const { name, plural, columns } = table;
+  const sql = `INSERT INTO ${name} (${columns}) SELECT ${
+    columns.map(valueOf)
+  } FROM ${to.jsonMembers}`;
+  let done = 0;
+  for await (const page of pages(table, columns, from, read)) {
+    await write(`copy ${plural}`, sql, [toJson(page)]);
+    done += page.length;
+    show?.(`Copying ${plural}: ${done} of ${total}`);
+  }
+}
+
+/**
+ * Checks that TO has kept every row, and has each that FROM has now. Then lets it continue after
+ * all ids that FROM has given.
+ */
+async function finish(
+  copied: ReadonlyMap<Table, Survey>,
+  job: Job,
+  read: Query,
+  write: Query,
+): Promise<void> {
+  const { to, idsFrom = 1n } = job;
+  for (const [table, { count }] of copied) {
+    const { name, plural, hasIds } = table;
+    const sql = `SELECT count(*) FROM ${name}`;
+    const [[kept] = []] = await write(`count ${plural}`, sql);
+    if (Number(kept) !== count) {
+      throw new Error(
+        `Cannot copy: TO has kept ${kept} of ${count} ${plural}. Look for triggers there`,
+      );
+    }
+    await assertNoMore(table, count, job, read, write);
+    if (!hasIds) continue;
+    const { given } = await survey(table, job, read);
+    const last = table === PETS && idsFrom > given ? idsFrom - 1n : given;
+    await to.continueAfter(write, table, last);
+  }
+}
+
+/** Checks that TO has each row that FROM has now. */
+async function assertNoMore(
+  table: Table,
+  total: number,
+  { from, to, isSnapshot, show }: Job,
+  read: Query,
+  write: Query,
+): Promise<void> {
+  const { name, plural, columns, changing = [] } = table;
+  const compared = [columns[0] ?? "", ...changing];
+  const same = compared.map((column, index) =>
+    // With "=" for the key, because PostgreSQL finds no index for the other.
+    `${name}.${column} ${index === 0 ? "=" : "IS NOT DISTINCT FROM"} v${index}`
+  );
+  const sql = `SELECT count(*) FROM (SELECT ${
+    compared.map((column, index) => `${valueOf(column, index)} AS v${index}`)
+  } FROM ${to.jsonMembers}) AS page JOIN ${name} ON ${same.join(" AND ")}`;
+  let done = 0;
+  for await (const page of pages(table, compared, from, read)) {
+    const [[found] = []] = await write(`find ${plural}`, sql, [toJson(page)]);
+    if (Number(found) !== page.length) {
+      throw new Error(
+        `Cannot copy: FROM has ${plural} that TO lacks, between ${
+          page[0]?.[0]
+        } and ${page.at(-1)?.[0]}. ${isSnapshot ? LOST : MEANWHILE}`,
+      );
+    }
+    done += page.length;
+    show?.(`Comparing ${plural}: ${done} of ${total}`);
+  }
+}
+
+const LOST = "Look for triggers on TO";
+const MEANWHILE =
+  "FROM was written to meanwhile: stop its servers and run the same command again, or use --snapshot";
+
+/** Reads columns of all rows, in order of the first. */
+async function* pages(
+  { name, plural, hasIds }: Table,
+  columns: readonly string[],
+  from: Source,
+  read: Query,
 ): AsyncGenerator<readonly Row[], undefined> {
-  const [key] = table.columns;
-  const columns = table.columns.map((column) => database.select(column));
-  // With an upper bound PostgreSQL (seen in 15) would sort a table for which it has no statistics.
-  const sql = `SELECT ${columns} FROM ${table.name}
-    WHERE ${key} > ? ORDER BY ${key} LIMIT ${PAGE}`;
-  for (let last = after;;) {
-    const rows = await database.read(table, sql, [last]);
-    const page = rows.map((row) => decode(table, row))
-      .filter(([id]) => typeof id !== "bigint" || id <= end);
-    yield page;
+  const [key] = columns;
+  const sql = `SELECT ${columns.map((column) => from.select(column))}
+    FROM ${name} WHERE ${key} > ? ORDER BY ${key} LIMIT ${PAGE}`;
+  for (let last: Value = hasIds ? 0n : "";;) {
+    const rows = await read(`read ${plural}`, sql, [last]);
+    const page = rows.map((row) => decode(plural, row));
+    if (page.length > 0) yield page;
     if (page.length < PAGE) return;
     last = page.at(-1)?.[0] ?? last;
   }
@@ -215,7 +209,7 @@ async function* pages(
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Decodes text that was read as bytes. */
-function decode({ plural }: Table, row: readonly unknown[]): Row {
+function decode(plural: string, row: readonly unknown[]): Row {
   try {
     return row.map((value) =>
       value instanceof Uint8Array ? UTF8.decode(value) : value as Value
@@ -227,37 +221,19 @@ function decode({ plural }: Table, row: readonly unknown[]): Row {
   }
 }
 
-/** Writes rows all at once. An earlier copy may already have written them. */
-async function write(
-  database: Transfer,
-  table: Table,
-  rows: readonly Row[],
-): Promise<void> {
-  const { name, columns, onConflict } = table;
-  const values = columns.map((column, index) =>
-    `CAST(value->>${index} AS ${TEXT.includes(column) ? "text" : "bigint"})`
-  );
-  const sql = `INSERT INTO ${name} (${columns}) SELECT ${values}
-    FROM ${database.jsonMembers} WHERE true
-    ON CONFLICT (${columns[0]}) ${onConflict}`;
-  // All rows are one value: an object, because PostgreSQL's json_each() accepts no array (its
-  // manual, "JSON Functions").
-  await database.write(table, sql, [JSON.stringify({ ...rows.map(exact) })]);
+/** SQL that reads a column from one of the rows of {@linkcode toJson}. */
+function valueOf(column: string, index: number): string {
+  const type = TEXT.includes(column) ? "text" : "bigint";
+  return `CAST(value->>${index} AS ${type})`;
 }
 
-/** Returns a function that counts what a stage has done, and writes a line at most every 5 s. */
-export function startProgress(
-  stage: string,
-  total: number,
-  { tell, now = () => performance.now() }: Pick<Job, "tell" | "now">,
-): (count: number) => void {
-  let done = 0;
-  let toldAt = now();
-  return (count) => {
-    done += count;
-    if (now() - toldAt < 5000) return;
-    toldAt = now();
-    // Rows may have been added since the total was counted.
-    tell(`${stage}: ${Math.min(done, total)} of ${total}`);
-  };
+/**
+ * Makes one value of a page: an object, because PostgreSQL's json_each() accepts no array (its
+ * manual, "JSON Functions"), and with integers as text, because JSON numbers may be rounded.
+ */
+function toJson(page: readonly Row[]): string {
+  const exact = page.map((row) =>
+    row.map((value) => value === null ? null : `${value}`)
+  );
+  return JSON.stringify({ ...exact });
 }

@@ -1,5 +1,5 @@
 /**
- * The pet store as a program: `start`, `keys`, `ids` and `copy`, the same on Deno, Bun and Node.
+ * The pet store as a program: `start`, `keys` and `copy`, the same on Deno, Bun and Node.
  *
  * @module
  */
@@ -35,8 +35,7 @@ Example:  ${PROGRAM} start
 
   start    runs the server
   keys     issues, lists and revokes API keys
-  ids      makes new pets get ids from a given number on, after a restore
-  copy     copies all pets and API keys from one database to another
+  copy     copies all pets and API keys to an empty database, for a move, a backup or a restore
 ${OTHERS}  version  prints the version
 `;
 
@@ -57,8 +56,6 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
       return;
     case "keys":
       return await (await import("./keys.ts")).runKeys(args);
-    case "ids":
-      return await (await import("./ids.ts")).runIds(args);
     case "copy":
       return await (await import("./copy.ts")).runCopy(args);
     case "version": // `npx --no petstore --version` is npm's own

@@ -7,7 +7,7 @@ import {
   describeHosts,
   type PostgresAddress,
 } from "../storage/postgres/address.ts";
-import type { Access, Transfer } from "../storage/transfer.ts";
+import type { Source, Target } from "../storage/transfer.ts";
 import type { Config, LastingDatabase } from "./config.ts";
 import { writeLine } from "./log.ts";
 import { standardError } from "./output.ts";
@@ -34,18 +34,26 @@ export async function openStorage(
   }
 }
 
-/** Opens a database so that its tables can be copied. */
-export async function openTransfer(
-  database: LastingDatabase,
-  access: Access,
-): Promise<Transfer> {
+/** Opens a database to copy from it. */
+export async function openSource(database: LastingDatabase): Promise<Source> {
   if (database.kind === "sqlite") {
-    const { sqliteTransfer } = await import("../storage/sqlite/transfer.ts");
-    return await sqliteTransfer(database.path, access);
+    const { sqliteSource } = await import("../storage/sqlite/transfer.ts");
+    return await sqliteSource(database.path);
   }
-  const { postgresTransfer } = await import("../storage/postgres/transfer.ts");
+  const { postgresSource } = await import("../storage/postgres/transfer.ts");
   const { address } = database;
-  return await waitingFor(address, () => postgresTransfer(address, access));
+  return await waitingFor(address, () => postgresSource(address));
+}
+
+/** Opens a database to copy to it. */
+export async function openTarget(database: LastingDatabase): Promise<Target> {
+  if (database.kind === "sqlite") {
+    const { sqliteTarget } = await import("../storage/sqlite/transfer.ts");
+    return sqliteTarget(database.path);
+  }
+  const { postgresTarget } = await import("../storage/postgres/transfer.ts");
+  const { address } = database;
+  return await waitingFor(address, () => postgresTarget(address));
 }
 
 /** Names a database as `DATABASE_URL` does, from any folder and without a password. */

@@ -3,12 +3,21 @@
  * pet is removed.
  */
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import test, { type TestContext } from "node:test";
+import type { PetDatabase } from "../../adapters/storage/pet_database.ts";
 import { postgresStorage } from "../../adapters/storage/postgres/mod.ts";
 import { sqliteStorage } from "../../adapters/storage/sqlite/mod.ts";
+import { issuedKeys } from "../../core/keys/issued_keys.ts";
+import type { Page } from "../../core/pets/page.ts";
 import { petId } from "../../core/pets/pet.ts";
 import { findBinaries } from "../support/postgres/binaries.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
@@ -46,7 +55,7 @@ function commandsOf(heading: string): readonly string[] {
 /** A database, what its commands begin with, and how a backup replaces it. */
 const PLACES = {
   SQLite: {
-    noDump: missing("sqlite3"),
+    noDump: false as string | false,
     noShell: missing("sqlite3"),
     commands: /^(?:sqlite3|deno) /,
     url: async () => "sqlite:petstore.db",
@@ -56,7 +65,6 @@ const PLACES = {
         const file = join(cwd, `petstore.db${end}`);
         if (existsSync(file)) renameSync(file, `${file}.away`);
       }
-      renameSync(join(cwd, "backup.db"), join(cwd, "petstore.db"));
     },
   },
   PostgreSQL: {
@@ -72,7 +80,11 @@ const PLACES = {
 type Place = (typeof PLACES)[keyof typeof PLACES];
 
 /** Opens a database in a new folder, for a server and for commands. */
-async function operate(t: TestContext, place: Place) {
+async function operate(
+  t: TestContext,
+  place: Place,
+  env: Readonly<Record<string, string>> = { PATH },
+) {
   const cwd = newFolder(t);
   const url = await place.url();
   /** Runs the commands of a section that are for this database. */
@@ -83,8 +95,11 @@ async function operate(t: TestContext, place: Place) {
       const task = /^deno task (.*)/.exec(line)?.[1];
       const words = line.replace(/postgres:\S+/, url);
       const { code, stderr } = task === undefined
-        ? await run(["bash", "-c", words], { cwd, env: { PATH } })
-        : await runMain(task.split(" "), { cwd, env: { DATABASE_URL: url } });
+        ? await run(["bash", "-c", words], { cwd, env })
+        : await runMain(task.split(" "), {
+          cwd,
+          env: { ...env, DATABASE_URL: url },
+        });
       assert.equal(code, 0, `${line}: ${stderr}`);
     }
   }
@@ -177,4 +192,85 @@ for (const [name, place] of Object.entries(PLACES)) {
       await storage.close();
     },
   );
+}
+
+/** Adds pets, eight at a time, until it is stopped; returns the ids that were acknowledged. */
+function keepAdding(storage: PetDatabase) {
+  const ids: bigint[] = [];
+  let isStopped = false;
+  const add = async () => {
+    while (!isStopped) ids.push((await storage.create(REX)).id);
+  };
+  const adding = Promise.all(Array.from({ length: 8 }, add));
+  return {
+    ids,
+    async stop() {
+      isStopped = true;
+      await adding;
+    },
+  };
+}
+
+for (const count of [10_000, 0]) {
+  test(`operating.md restores ${count} pets, to which others were added, without sqlite3`, async (t) => {
+    // Nothing is on this PATH: the commands run by their whole paths.
+    const env = { PATH: newFolder(t) };
+    const place = PLACES.SQLite;
+    const { cwd, type, storage } = await operate(t, place, env);
+    const pets = Array.from(
+      { length: count },
+      (_, i) =>
+        newPet({
+          ...REX,
+          name: `Animal ${i}`,
+          categoryId: 2n ** 53n + BigInt(i),
+        }),
+    );
+    await Promise.all(pets.map((pet, i) => storage.create(pet, key(i))));
+    const { key: valid } = await issuedKeys(storage.apiKeys).issue("phone");
+
+    const during = count > 0 ? keepAdding(storage) : undefined;
+    await until("others add pets", () => during?.ids.length !== 0);
+    await type("## Backups");
+    const before = during?.ids.length ?? 0;
+    await until("they still do", () => (during?.ids.length ?? 1) > before);
+    await during?.stop();
+    const highest = (during?.ids ?? []).reduce((a, b) => a > b ? a : b, 0n);
+    assert.ok(highest < 50_000n, "the page's margin would not be enough");
+    await storage.close();
+    // The disk is gone.
+    for (const end of ["", "-wal", "-shm"]) {
+      rmSync(join(cwd, `petstore.db${end}`), { force: true });
+    }
+
+    await type("### Restore a backup");
+    const restored = await place.open("", cwd);
+    const found = [];
+    for (let after: bigint | undefined = 0n; after !== undefined;) {
+      const page: Page = await restored.list({ limit: 100, after });
+      found.push(...page.pets);
+      after = page.last;
+    }
+    // Without gaps, from the first one on, and those that were there before the backup are as sent.
+    assert.deepEqual(
+      found.map(({ id }) => id),
+      found.map((_, i) => BigInt(i + 1)),
+    );
+    assert.ok(found.length >= count);
+    const expected = pets.map(({ name, categoryId, status }, i) => ({
+      id: BigInt(i + 1),
+      name,
+      categoryId,
+      status,
+    }));
+    assert.deepEqual(found.slice(0, count), expected);
+    if (count > 0) {
+      const replay = await restored.create(newPet(pets[7] ?? REX), key(7));
+      assert.deepEqual([replay.id, replay.replayed], [8n, true]);
+    }
+    const keys = issuedKeys(restored.apiKeys, { onError() {} });
+    assert.deepEqual(await keys.verify(valid), { id: 1 });
+    assert.equal((await restored.create(REX)).id, 50_001n);
+    await restored.close();
+  });
 }

@@ -71,7 +71,7 @@ export function mainCommand(
 ): readonly string[] {
   const [task] = args;
   const flags = taskFlags(
-    task === "keys" || task === "ids" || task === "copy" ? task : "start",
+    task === "keys" || task === "copy" ? task : "start",
   );
   return [...commandLine(main, flags, runtime), ...args];
 }
@@ -182,7 +182,7 @@ export async function tellToExit(
  * allow.
  */
 export function taskFlags(
-  task: "start" | "keys" | "ids" | "copy",
+  task: "start" | "keys" | "copy",
 ): readonly string[] {
   const config: { tasks: Record<string, { command: string }> } = JSON.parse(
     readText("deno.json"),

@@ -35,9 +35,9 @@ export type PostgresConnections = ReturnType<typeof postgresConnections>;
 // Explicit, whatever the default: each statement must see what was committed before the lock.
 const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED";
 // Sets the timeout here, because PgBouncer refuses settings sent with a new connection.
-const takeTurn = (lock: bigint) =>
-  `SELECT set_config('idle_in_transaction_session_timeout', ?, true),
-      ${turnSql(lock, "?")}`;
+const KEEP_OPEN =
+  "SELECT set_config('idle_in_transaction_session_timeout', ?, true)";
+const takeTurn = (lock: bigint) => `${KEEP_OPEN}, ${turnSql(lock, "?")}`;
 
 /** Makes a pool and what sends through it. Connects at the first statement. */
 export function postgresConnections(
@@ -157,6 +157,16 @@ export function postgresConnections(
         await send("COMMIT", [], { commits: true });
         return result;
       }, isUnsent),
+
+    /** Runs a transaction that changes nothing, and sees the database as it was at its start. */
+    snapshot: <T>(action: string, work: Work<T>) =>
+      attempt(action, async (send) => {
+        await send("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+        await send(KEEP_OPEN, [`${queryTimeout}ms`]);
+        const result = await work(send);
+        await send("COMMIT");
+        return result;
+      }),
 
     /** For a lock that another transaction holds, in ms. */
     lockTimeout,

@@ -1,16 +1,18 @@
-/** Copies the tables of a PostgreSQL database, or copies into them. */
+/** A PostgreSQL database that is copied, or filled by a copy. */
 
 import {
-  type Access,
   API_KEYS,
-  type Query,
+  COUNT_ALL,
+  NOT_EMPTY,
+  PETS,
+  type Source,
   type Table,
-  type Transfer,
+  type Target,
 } from "../transfer.ts";
 import type { PostgresAddress } from "./address.ts";
 import { postgresConnections } from "./connections.ts";
 import { openSchema } from "./schema.ts";
-import { API_KEYS_LOCK, PETS_LOCK } from "./turn.ts";
+import { API_KEYS_LOCK, PETS_LOCK, turnSql } from "./turn.ts";
 
 // Longer than a service's, because one statement counts all pets.
 const TIMEOUTS = {
@@ -22,62 +24,60 @@ const TIMEOUTS = {
 /** How long to wait for locks on tables that lack columns, in ms. */
 const OPEN_TIMEOUT = 10_000;
 
-const IDENTITY =
-  `SELECT pg_catalog.concat_ws(' ', extract(epoch FROM pg_postmaster_start_time()), oid,
-      'pets'::regclass::oid),
-    pg_get_serial_sequence('pets', 'id'), pg_get_serial_sequence('api_keys', 'id')
-    FROM pg_database WHERE datname = current_database()`;
-
 /** @throws {StorageError} as `postgresStorage` does. */
-export async function postgresTransfer(
+export async function postgresSource(
   address: PostgresAddress,
-  access: Access,
-): Promise<Transfer> {
+): Promise<Source> {
   const connections = postgresConnections(address, TIMEOUTS);
   try {
-    await openSchema(
-      connections,
-      access === "write" ? OPEN_TIMEOUT : 0,
-      access,
-    );
-    const [row] = await connections.read("open the database", IDENTITY);
-    const [identity, ofPets, ofApiKeys] = row as [string, string, string];
-    // Idempotency keys are written in the turn of pets; they have no ids.
-    const objectsOf = ({ name }: Table) =>
-      name === API_KEYS.name
-        ? { lock: API_KEYS_LOCK, sequence: ofApiKeys }
-        : { lock: PETS_LOCK, sequence: ofPets };
-
-    const selectLastGiven = (table: Table) =>
-      `SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END AS given
-      FROM ${objectsOf(table).sequence}`;
-
-    const write: Query = (table, sql, values) =>
-      connections.transaction(
-        `copy ${table.plural}`,
-        objectsOf(table).lock,
-        (send) => send(sql, values),
-      );
-
+    await openSchema(connections, 0, "read");
+    const sequences = await findSequences(connections.read);
     return {
-      identity: `server ${identity}`,
-
-      read: ({ plural }, sql, values) =>
-        connections.read(`read ${plural}`, sql, values),
-
-      write,
+      snapshot: (work) =>
+        connections.snapshot(
+          "read the database",
+          (send) => work((_action, sql, values) => send(sql, values)),
+        ),
 
       select: (column) => column,
+
+      selectLastGiven: (table) => selectLastGiven(sequences(table)),
+
+      close: () => connections.close(),
+    };
+  } catch (error) {
+    await connections.close();
+    throw error;
+  }
+}
+
+/** @throws {StorageError} as `postgresStorage` does. */
+export async function postgresTarget(
+  address: PostgresAddress,
+): Promise<Target> {
+  const connections = postgresConnections(address, TIMEOUTS);
+  try {
+    await openSchema(connections, OPEN_TIMEOUT, "write");
+    const sequences = await findSequences(connections.read);
+    return {
+      fill: (work) =>
+        connections.transaction("copy", PETS_LOCK, async (send) => {
+          const timeout = `${connections.lockTimeout}ms`;
+          await send(`SELECT ${turnSql(API_KEYS_LOCK, "?")}`, [timeout]);
+          const [[count] = []] = await send(COUNT_ALL);
+          if (count !== 0n) throw new Error(NOT_EMPTY);
+          return await work((_action, sql, values) => send(sql, values));
+        }),
 
       // `pg_catalog.`: see `turnSql` in turn.ts.
       jsonMembers: "pg_catalog.json_each(?)",
 
-      selectLastGiven,
-
-      async continueAfter(table, id) {
+      async continueAfter(write, table, id) {
+        const sequence = sequences(table);
         const sql = `SELECT pg_catalog.setval(CAST(? AS regclass), ?)
-          FROM (${selectLastGiven(table)}) AS last WHERE given < ?`;
-        await write(table, sql, [objectsOf(table).sequence, id, id]);
+          FROM (${selectLastGiven(sequence)}) AS last WHERE given < ?`;
+        const action = `continue the ids of ${table.plural}`;
+        await write(action, sql, [sequence, id, id]);
       },
 
       close: () => connections.close(),
@@ -86,4 +86,20 @@ export async function postgresTransfer(
     await connections.close();
     throw error;
   }
+}
+
+/** Finds the sequences of ids. */
+async function findSequences(
+  read: ReturnType<typeof postgresConnections>["read"],
+): Promise<(table: Table) => string> {
+  const find = ({ name }: Table) => `pg_get_serial_sequence('${name}', 'id')`;
+  const sql = `SELECT ${find(PETS)}, ${find(API_KEYS)}`;
+  const [row] = await read("open the database", sql);
+  const [ofPets, ofApiKeys] = row as [string, string];
+  return ({ name }) => name === API_KEYS.name ? ofApiKeys : ofPets;
+}
+
+function selectLastGiven(sequence: string): string {
+  return `SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END AS given
+    FROM ${sequence}`;
 }

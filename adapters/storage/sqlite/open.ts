@@ -31,7 +31,7 @@ const APPLICATION_ID = 0x50455453n;
 // They apply to COMMIT too: Node 26 throws after it if the last id does not fit a number
 // (nodejs/node#65177, as documented; tested by tests/adapters/storage/sqlite/faults_test.ts). An
 // `object`, because Deno 2.9 has no types for them.
-const OPTIONS: object = { readBigInts: true, returnArrays: true };
+export const OPTIONS: object = { readBigInts: true, returnArrays: true };
 
 /**
  * Opens a file. Creates it, its tables and their newest columns if they are missing. Any number of

@@ -1,28 +1,40 @@
-/** An SQLite file whose tables are copied. */
+/** An SQLite file that is copied, or made by a copy. */
 
-import type { Access, Transfer, Value } from "../transfer.ts";
-import { openSqliteFile } from "./open.ts";
-import { identify } from "./files.ts";
+import { randomUUID } from "node:crypto";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import process from "node:process";
+import { DatabaseSync } from "node:sqlite";
+import { storageError } from "../pet_database.ts";
+import type { Query, Source, Target, Value } from "../transfer.ts";
+import { storageFault } from "./fault.ts";
+import type { SqliteFile } from "./file.ts";
+import { openSqliteFile, OPTIONS } from "./open.ts";
 
 /** How long to wait for other processes that lock the file, in ms. */
 const LOCK_TIMEOUT = 30_000;
 
 /** @throws {StorageError} `unavailable` if the file cannot be used; the message says why. */
-export async function sqliteTransfer(
-  path: string,
-  access: Access,
-): Promise<Transfer> {
-  const file = await openSqliteFile(path, LOCK_TIMEOUT, access);
-  const run = (sql: string, values: readonly Value[] = []) =>
-    file.prepare(sql).all(...values) as unknown as readonly unknown[][];
+export async function sqliteSource(path: string): Promise<Source> {
+  const file = await openSqliteFile(path, LOCK_TIMEOUT, "read");
   return {
-    identity: `file ${identify(path)}`,
-
-    read: ({ plural }, ...query) =>
-      file.read(`read ${plural}`, () => run(...query)),
-
-    write: ({ plural }, ...query) =>
-      file.write(`copy ${plural}`, () => run(...query)),
+    async snapshot(work) {
+      // On a connection of its own, because `SqliteFile` uses transactions itself.
+      const db = new DatabaseSync(path, OPTIONS);
+      try {
+        db.prepare("BEGIN").run();
+        return await work(reader(db));
+      } finally {
+        db.close();
+      }
+    },
 
     // As bytes, because a string might be incomplete: SQLite does not check text (its document
     // Invalid UTF Policy), and Deno 2.9 cuts it at a NUL (`column_value` in its
@@ -30,22 +42,103 @@ export async function sqliteTransfer(
     select: (column) =>
       `CASE typeof(${column}) WHEN 'text' THEN CAST(${column} AS BLOB) ELSE ${column} END`,
 
-    jsonMembers: "json_each(?)",
-
     selectLastGiven: ({ name }) =>
       `SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = '${name}'`,
 
-    continueAfter: ({ name, plural }, id) =>
-      file.write(`continue the ids of ${plural}`, () => {
-        // A table has no row in sqlite_sequence before its first insert.
-        const insert = `INSERT INTO sqlite_sequence SELECT ?, ?
-          WHERE NOT EXISTS (SELECT * FROM sqlite_sequence WHERE name = ?)`;
-        run(insert, [name, id, name]);
-        const raise =
-          "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?";
-        run(raise, [id, name]);
-      }),
-
     close: () => file.close(),
   };
+}
+
+/** Makes what reads from a connection. It prepares each statement once, as `SqliteFile` does. */
+function reader(db: DatabaseSync): Query {
+  const statements = new Map<string, ReturnType<DatabaseSync["prepare"]>>();
+  return (action, sql, values = []) => {
+    try {
+      const statement = statements.get(sql) ?? db.prepare(sql);
+      statements.set(sql, statement);
+      return Promise.resolve(toRows(statement.all(...values)));
+    } catch (error) {
+      return Promise.reject(storageFault(action, error));
+    }
+  };
+}
+
+/**
+ * A file that does not exist yet. It is made under another name beside its own, so that nobody
+ * opens half of it. A copy that is killed leaves that one.
+ *
+ * @throws {Error} if the file, or a log of that name, exists.
+ */
+export function sqliteTarget(path: string): Target {
+  assertNew(path);
+  return {
+    async fill(work) {
+      const partial = `${path}.partial-${randomUUID().slice(0, 8)}`;
+      try {
+        const file = await openSqliteFile(partial, LOCK_TIMEOUT, "write");
+        const result = await work(writer(file)).finally(() => file.close());
+        // Closing moves the log into the file, but does not say if it could not.
+        if (existsSync(`${partial}-wal`)) {
+          const reason = "the new file could not be closed";
+          throw storageError("unavailable", "copy", reason);
+        }
+        assertNew(path);
+        renameSync(partial, path);
+        syncFolder(dirname(path));
+        return result;
+      } catch (error) {
+        for (const end of ["", "-wal", "-shm"]) {
+          rmSync(`${partial}${end}`, { force: true });
+        }
+        throw error;
+      }
+    },
+
+    jsonMembers: "json_each(?)",
+
+    async continueAfter(write, { name, plural }, id) {
+      const action = `continue the ids of ${plural}`;
+      // A table has a row in sqlite_sequence from its first insert on.
+      await write(action, "DELETE FROM sqlite_sequence WHERE name = ?", [name]);
+      await write(action, "INSERT INTO sqlite_sequence VALUES (?, ?)", [
+        name,
+        id,
+      ]);
+    },
+
+    close: () => Promise.resolve(),
+  };
+}
+
+/** Each query is a transaction of its own: nobody else uses the file yet. */
+function writer(file: SqliteFile): Query {
+  return (action, sql, values: readonly Value[] = []) =>
+    file.write(action, () => toRows(file.prepare(sql).all(...values)));
+}
+
+/** A log of an earlier file of that name would damage the new one. */
+function assertNew(path: string): void {
+  if (existsSync(path)) {
+    throw new Error(
+      `Cannot copy: ${path} exists already; name a new file, or move that one away`,
+    );
+  }
+  for (const beside of [`${path}-wal`, `${path}-shm`].filter(existsSync)) {
+    throw new Error(
+      `Cannot copy: ${beside} is left of another file; move it away`,
+    );
+  }
+}
+
+/** Makes a rename survive a power cut. Windows cannot open folders, and needs no such call. */
+function syncFolder(path: string): void {
+  if (process.platform === "win32") return;
+  const folder = openSync(path, "r");
+  fsyncSync(folder);
+  closeSync(folder);
+}
+
+/** The type of rows with `OPTIONS`, which Deno 2.9 and Node's types do not know. */
+function toRows(rows: unknown): readonly (readonly unknown[])[] {
+  return rows as readonly (readonly unknown[])[];
 }

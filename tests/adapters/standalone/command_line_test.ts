@@ -8,7 +8,6 @@ import { test } from "node:test";
 import { taskCommand } from "../../../adapters/standalone/command_line.ts";
 import { readConfig, SETTINGS } from "../../../adapters/standalone/config.ts";
 import { runCopy } from "../../../adapters/standalone/copy.ts";
-import { runIds } from "../../../adapters/standalone/ids.ts";
 import { runKeys } from "../../../adapters/standalone/keys.ts";
 import { runJudge } from "../../judge/main.ts";
 import { pathOf, readText } from "../../support/repository.ts";
@@ -41,10 +40,7 @@ const REFUSED = [
     /^.*: the directory .*missing does not exist; create it first\n$/,
     { DATABASE_URL: "sqlite:missing/pets.db" },
   ],
-  ["ids --from 7", /: there is no such file\n$/, {}],
-  ["ids --from 7", /^Cannot set ids: DATABASE_URL is memory:/, {
-    DATABASE_URL: "memory:",
-  }],
+  ["copy sqlite:a.db sqlite:b.db", /: there is no such file\n$/, {}],
   ["--version start", /^--version takes no arguments\n/],
   ["keys issue a --quiet --json", /^--quiet is for keys issue/],
   ["keys issue ", /^Cannot read NAME: it must not be empty\n/],
@@ -93,7 +89,6 @@ const COMMANDS: Readonly<
   Record<string, (args: readonly string[]) => Promise<void>>
 > = {
   keys: runKeys,
-  ids: runIds,
   copy: runCopy,
   judge: (args) => runJudge(["--key", "k", ...args]),
 };
@@ -119,9 +114,12 @@ const WRONG = [
   ["keys revoke one", /^Cannot read KEY: it is neither an id nor an issued /],
   ["keys revoke 0", /^Cannot read ID: it must be an integer from 1 to /],
   ["keys rotate 1", /issue NAME/],
-  ["ids 7", /^Unexpected argument '7'\. /],
-  ["ids --from 0", /^Cannot read --from: it must be an id, from 1 to /],
-  ["ids --from 9223372036854775808", /^Cannot read --from: /],
+  [
+    "copy --ids-from 0 a b",
+    /^Cannot read --ids-from: it must be an id, from 1 /,
+  ],
+  ["copy --ids-from 9223372036854775808 a b", /^Cannot read --ids-from: /],
+  ["copy --ids-from", /^Option '--ids-from <value>' argument missing$/],
   ["copy a b -x", /^Unknown option '-x'$/],
   ["copy a b c", /^copy takes two addresses: copy FROM TO$/],
   ["copy sqlite:a.db", /^copy takes two addresses: copy FROM TO$/],
@@ -162,7 +160,6 @@ for (
     "start --help": "start",
     "keys": "keys",
     "keys list -h": "keys",
-    "ids": "ids",
     "copy": "copy",
     "copy a -h": "copy",
   })

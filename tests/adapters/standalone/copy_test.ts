@@ -1,18 +1,26 @@
 /** The command `copy`: what it refuses, and the ways in which the program ends. */
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { runCopy } from "../../../adapters/standalone/copy.ts";
-import { launch } from "../../support/process.ts";
-import { mainCommand, runMain } from "../../support/standalone.ts";
+import { launch, run } from "../../support/process.ts";
+import { testUnless } from "../../support/runtime.ts";
+import { mainCommand, NO_TERMINAL, runMain } from "../../support/standalone.ts";
+import { newFolder } from "../../support/temporary_directory.ts";
 import { until } from "../../support/time.ts";
 import {
-  countPets,
+  assertSame,
+  content,
   fill,
   FROM_POSTGRES,
-  type Given,
+  isEmpty,
   ON_FILES,
-  petsSum,
   testsOfCopies,
   TO_POSTGRES,
 } from "./copy_places.ts";
@@ -31,23 +39,33 @@ it("copy refuses a FROM that is missing or no database of ours, and makes none",
   assert.equal(existsSync(join(folder, "b.db")), false);
 });
 
-it("copy refuses one SQLite database by two addresses", async ([from, , folder]) => {
+it("copy refuses a TO beside which a log is left, and one in no folder", async ([from, to, folder]) => {
   await fill(from, 3);
-  symlinkSync("a.db", join(folder, "link.db"));
-  for (const to of ["a.db", "./a.db", "link.db"]) {
-    const copying = runCopy([from.url, `sqlite:${folder}/${to}`]);
-    await assert.rejects(copying, /FROM and TO are the same database/);
+  for (const end of ["-wal", "-shm"]) {
+    const beside = join(folder, `b.db${end}`);
+    writeFileSync(beside, "");
+    await assert.rejects(
+      runCopy([from.url, to.url]),
+      RegExp(`b\\.db${end} is left of another file; move it away$`),
+    );
+    assert.deepEqual(readdirSync(folder).sort(), ["a.db", `b.db${end}`]);
+    rmSync(beside);
   }
+  await assert.rejects(
+    runCopy([from.url, `sqlite:${folder}/no/b.db`]),
+    /the directory .*no does not exist/,
+  );
 });
 
 onWay(FROM_POSTGRES)(
-  "copy closes a PostgreSQL database that it refuses: no tables, or FROM and TO",
+  "copy closes a PostgreSQL database that it refuses: no tables, or not empty",
   async ([from, to]) => {
     const missing = runCopy([from.url, to.url]);
     await assert.rejects(missing, /: it lacks the tables of this program/);
     await fill(from, 3);
+    // The same database twice.
     const copying = runCopy([from.url, `${from.url}?connection_limit=3`]);
-    await assert.rejects(copying, /FROM and TO are the same database/);
+    await assert.rejects(copying, /TO already has pets or keys/);
     const others = () =>
       from.query(
         `select cast(pid as text) from pg_stat_activity where datname = current_database()
@@ -59,64 +77,85 @@ onWay(FROM_POSTGRES)(
   },
 );
 
-/** Runs the program to its end; adds its result, and what it said besides its progress. */
-async function runProgram([from, to, cwd]: Given) {
-  const ended = await runMain(["copy", from.url, to.url], { cwd });
-  const said = ended.stderr.replaceAll(/^\w+ (?:pets|API keys): .*\n/gm, "");
-  return { ...ended, result: JSON.parse(ended.stdout), said };
-}
-
 for (const way of [ON_FILES, TO_POSTGRES]) {
   const it = onWay(way);
-  it(`the program copy from ${way.join(" to ")} ends with 0 and the sums of both sides`, async (given) => {
-    const [from] = given;
+  it(`the program copy from ${way.join(" to ")} says what it copied`, async ([from, to, cwd]) => {
     await fill(from, 2500);
-    const { code, stdout, result, said } = await runProgram(given);
-    assert.deepEqual([code, said], [0, ""]);
-    const { pets, apiKeys, equal } = result;
-    const text = JSON.stringify({ pets, apiKeys, equal }, null, 2);
-    assert.equal(stdout, `${text}\n`);
-    const side = { count: 2500, sha256: await petsSum(from) };
-    assert.deepEqual([pets.from, pets.to], [side, side]);
-    assert.deepEqual([apiKeys.copied, equal], [0, true]);
+    await from.query(
+      `insert into pets values (${2n ** 53n + 1n}, 'Far', 1, 2)`,
+    );
+    const args = ["copy", "--snapshot", from.url, to.url];
+    const { code, stdout, stderr } = await runMain(args, { cwd });
+    assert.deepEqual([code, stderr], [
+      0,
+      "TO has all pets up to the id 9007199254740993, and none that FROM was given since\n",
+    ]);
+    const counts = '"pets":2501,"apiKeys":0,"idempotencyKeys":0';
+    assert.equal(stdout, `{${counts},"lastId":9007199254740993}\n`);
+    const again = await runMain(["copy", from.url, to.url], { cwd });
+    assert.deepEqual([again.code, again.stdout], [1, ""]);
+    assert.match(again.stderr, /^Cannot copy: [^\n]*\n$/);
   });
 }
 
-it("the program copy ends with 1 if TO has not kept a pet as it was", async (given) => {
-  const [from, to] = given;
-  await fill(from, 1500);
-  await to.open();
-  await to.query(
-    `create trigger spoil after insert on pets when new.id = 1234
-      begin update pets set category_id = 0 where id = 1234; end`,
-  );
-  const { code, result, said } = await runProgram(given);
-  assert.equal(code, 1);
-  const { pets, equal } = result;
-  const counts = [pets.from.count, pets.to.count];
-  assert.deepEqual([...counts, equal], [1500, 1500, false]);
-  assert.notEqual(pets.from.sha256, pets.to.sha256);
-  assert.match(said, /^TO is not the same as FROM/);
+it("the program copy that is killed leaves no TO, but its new file", async ([from, to, cwd]) => {
+  await fill(from, 60_000);
+  const program = launch(mainCommand(["copy", from.url, to.url]), { cwd });
+  const files = () =>
+    readdirSync(cwd).map((name) => name.replace(/^a\.db.*/, "a"));
+  const begun = () =>
+    files().some((name) => /^b\.db\.partial-\w+-wal$/.test(name));
+  await until("it writes", begun).finally(() => program.kill("SIGKILL"));
+  assert.notEqual(await program.exited, 0);
+  assert.ok(files().every((name) => /^a$|^b\.db\.partial/.test(name)));
+  const again = await runMain(["copy", from.url, to.url], { cwd });
+  assert.equal(again.code, 0, again.stderr);
+  assertSame(await content(to), await content(from));
 });
 
-for (const signal of ["SIGINT", "SIGKILL"] as const) {
-  it(`the program copy goes on after ${signal} where it was stopped`, async (given) => {
-    const [from, to, cwd] = given;
+onWay(TO_POSTGRES)(
+  "the program copy that is killed leaves PostgreSQL empty",
+  async ([from, to, cwd]) => {
     await fill(from, 2500);
     await to.open();
-    // The second page is never written.
     await to.query(
-      `create trigger hang after insert on pets when new.id = 1500 begin
-        select count(*) from (with recursive n (i) as (select 1 union all select i from n) select i from n);
-      end`,
+      `create function hang() returns trigger language plpgsql as
+      'begin perform pg_sleep(50); return new; end'`,
+    );
+    await to.query(
+      "create trigger hang before insert on pets for each row when (new.id = 2400) execute function hang()",
     );
     const program = launch(mainCommand(["copy", from.url, to.url]), { cwd });
-    const isWritten = async () => await countPets(to) > 0;
-    await until("a page is written", isWritten)
-      .finally(() => program.kill(signal));
-    assert.notEqual(await program.exited, 0);
-    await to.query("drop trigger hang");
-    const { result } = await runProgram(given);
-    assert.equal(result.pets.earlier, 1000);
-  });
-}
+    const hanging = `from pg_stat_activity where wait_event = 'PgSleep'
+    and datname = current_database()`;
+    const hangs = async () =>
+      (await to.query(`select cast(pid as text) as pid ${hanging}`)).length > 0;
+    await until("it hangs", hangs).finally(() => program.kill("SIGKILL"));
+    await to.query(
+      `select cast(pg_terminate_backend(pid) as text) as done ${hanging}`,
+    );
+    await to.query("drop trigger hang on pets");
+    assert.equal(await isEmpty(to), true);
+    const again = await runMain(["copy", from.url, to.url], { cwd });
+    assert.equal(again.code, 0, again.stderr);
+  },
+);
+
+testUnless(NO_TERMINAL)(
+  "the program copy shows its progress on a terminal, and nowhere else",
+  async (t) => {
+    const cwd = newFolder(t);
+    const url = (name: string) => `sqlite:${join(cwd, name)}`;
+    const keys = ["keys", "issue", "one"];
+    await runMain(keys, { cwd, env: { DATABASE_URL: url("a.db") } });
+    const command = (to: string) => mainCommand(["copy", url("a.db"), url(to)]);
+    const line = command("b.db").map((word) => `'${word}'`).join(" ");
+    const shown = await run(["script", "-qefc", line, "/dev/null"], { cwd });
+    assert.match(
+      shown.stdout,
+      /\r\u001b\[KCopying API keys: 1 of 1\r\u001b\[K/,
+    );
+    const plain = await run(command("c.db"), { cwd });
+    assert.deepEqual([plain.code, plain.stderr], [0, ""]);
+  },
+);

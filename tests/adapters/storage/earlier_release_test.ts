@@ -10,7 +10,7 @@ import test, { type TestContext } from "node:test";
 import { d1Storage } from "../../../adapters/storage/d1/mod.ts";
 import { parsePostgresUrl } from "../../../adapters/storage/postgres/address.ts";
 import { postgresStorage } from "../../../adapters/storage/postgres/mod.ts";
-import { postgresTransfer } from "../../../adapters/storage/postgres/transfer.ts";
+import { postgresTarget } from "../../../adapters/storage/postgres/transfer.ts";
 import { TABLES } from "../../../adapters/storage/sqlite_tables.ts";
 import { sqliteStorage } from "../../../adapters/storage/sqlite/mod.ts";
 import { issuedKeys } from "../../../core/keys/issued_keys.ts";
@@ -263,7 +263,7 @@ onPostgres(
     const user = await connect(t, url);
     await user.query("begin; select from api_keys");
     // A copy waits for up to 30 s for other locks.
-    const opening = postgresTransfer(parsePostgresUrl(url), "write");
+    const opening = postgresTarget(parsePostgresUrl(url));
     let isOver = false;
     const end = () => isOver = true;
     opening.then(end, end);

@@ -3,7 +3,10 @@ import { test } from "node:test";
 import { PETS } from "../../../../adapters/storage/transfer.ts";
 import { parsePostgresUrl } from "../../../../adapters/storage/postgres/address.ts";
 import { postgresStorage } from "../../../../adapters/storage/postgres/mod.ts";
-import { postgresTransfer } from "../../../../adapters/storage/postgres/transfer.ts";
+import {
+  postgresSource,
+  postgresTarget,
+} from "../../../../adapters/storage/postgres/transfer.ts";
 import { PETS_LOCK } from "../../../../adapters/storage/postgres/turn.ts";
 import { petId } from "../../../../core/pets/pet.ts";
 import { sharedPostgres } from "../../../support/postgres/shared.ts";
@@ -38,7 +41,7 @@ sqlContract(
 );
 
 it("another user's functions and operators of the same names are never called", async ({ url, open, sql }) => {
-  const transfer = await postgresTransfer(parsePostgresUrl(url), "write");
+  const target = await postgresTarget(parsePostgresUrl(url));
   const storage = await open();
   const evil = [
     "nextval(text)",
@@ -115,11 +118,16 @@ it("another user's functions and operators of the same names are never called", 
   const record = { name: "Ann", digest: "a", created: new Date(0) };
   const { id } = await storage.apiKeys.insert(record);
   await storage.apiKeys.revoke(id, new Date());
-  await transfer.continueAfter(PETS, 1000n);
+  await sql("truncate pets, api_keys, idempotency_keys");
+  await target.fill((write) => target.continueAfter(write, PETS, 1000n));
   assert.equal((await storage.create(REX)).id, 1001n);
-  await transfer.close();
-  const again = await postgresTransfer(parsePostgresUrl(url), "read");
-  await again.close();
+  await target.close();
+  const source = await postgresSource(parsePostgresUrl(url));
+  const given = await source.snapshot((read) =>
+    read("read", source.selectLastGiven(PETS))
+  );
+  assert.deepEqual(given, [[1001n]]);
+  await source.close();
   const rows = await sql("select is_called from calls");
   assert.deepEqual(rows, [{ is_called: false }]);
 });
@@ -256,28 +264,22 @@ it("postgresStorage finds the pets of a status, and expired keys, in an index", 
 });
 
 it("postgresStorage is copied with 30 s for a lock, and 60 s for a statement", async ({ url }) => {
-  const target = await postgresTransfer(parsePostgresUrl(url), "write");
+  const target = await postgresTarget(parsePostgresUrl(url));
   const sql = `select current_setting('lock_timeout'),
     current_setting('idle_in_transaction_session_timeout')`;
-  assert.deepEqual(await target.write(PETS, sql), [["30s", "1min"]]);
-  const given = await target.read(PETS, target.selectLastGiven(PETS));
-  assert.deepEqual(given, [[0n]]);
+  const settings = await target.fill((write) => write("look", sql));
+  assert.deepEqual(settings, [["30s", "1min"]]);
   await target.close();
-});
-
-it("postgresStorage is one database to a copy, whatever the time zone of an address", async ({ url }) => {
-  const identities: string[] = [];
-  for (const zone of ["UTC", "Asia/Tokyo"]) {
-    const address = parsePostgresUrl(`${url}?options=-c%20timezone%3D${zone}`);
-    const transfer = await postgresTransfer(address, "write");
-    identities.push(transfer.identity);
-    await transfer.close();
-  }
-  assert.equal(identities[0], identities[1]);
+  const source = await postgresSource(parsePostgresUrl(url));
+  const given = await source.snapshot((read) =>
+    read("look", source.selectLastGiven(PETS))
+  );
+  assert.deepEqual(given, [[0n]]);
+  await source.close();
 });
 
 it("postgresStorage leaves a database that it cannot use as it is, and disconnects", async ({ url, open, sql }) => {
-  const copying = postgresTransfer(parsePostgresUrl(url), "read");
+  const copying = postgresSource(parsePostgresUrl(url));
   await assert.rejects(copying, {
     kind: "unavailable",
     message:
