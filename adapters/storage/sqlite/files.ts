@@ -163,11 +163,6 @@ export function describe(path: string, state: State): string {
   }
 }
 
-/** Identifies the file at a path; `undefined` if it is missing or cannot be reached. */
-export function identify(path: string): string | undefined {
-  return factsOf(path)?.identity;
-}
-
 function factsOf(path: string): FileFacts | undefined {
   try {
     const { dev, ino, size, mtimeNs } = statSync(path, { bigint: true });
