@@ -40,27 +40,14 @@ export interface GroupedPetsOptions {
   >;
 }
 
-/** Makes the queues in front of a database, with the methods of the port. */
-export function groupedPets(
-  { create, get, list, reads }: GroupedPetsOptions,
-): Pick<PetStorage, "create" | "get" | "list" | "close"> {
+/** Makes the queue of creates, with the methods of the port. */
+export function groupedCreates(
+  send: GroupedPetsOptions["create"],
+): Pick<PetStorage, "create" | "close"> {
   const creates = grouped({
     action: "create pet",
-    send: create,
+    send,
     maxGroup: MAX_CREATES,
-  });
-  const gets = grouped({
-    ...reads,
-    action: "get pet",
-    send: get,
-    keyOf: (id) => id,
-  });
-  const lists = grouped({
-    ...reads,
-    action: "list pets",
-    send: list,
-    keyOf: ({ limit, status, after }) => `${limit} ${status} ${after}`,
-    sizeOf: ({ limit }) => limit <= MAX_LIMIT ? limit : reads.maxGroup,
   });
   /** The unsettled creates that have a key, by that key. */
   const underWay = new Map<string, Promise<Created>>();
@@ -82,6 +69,32 @@ export function groupedPets(
       creating.then(forget, forget);
       return creating;
     },
+
+    close: creates.close,
+  };
+}
+
+/** Makes the queues in front of a database, with the methods of the port. */
+export function groupedPets(
+  { create, get, list, reads }: GroupedPetsOptions,
+): Pick<PetStorage, "create" | "get" | "list" | "close"> {
+  const creates = groupedCreates(create);
+  const gets = grouped({
+    ...reads,
+    action: "get pet",
+    send: get,
+    keyOf: (id) => id,
+  });
+  const lists = grouped({
+    ...reads,
+    action: "list pets",
+    send: list,
+    keyOf: ({ limit, status, after }) => `${limit} ${status} ${after}`,
+    sizeOf: ({ limit }) => limit <= MAX_LIMIT ? limit : reads.maxGroup,
+  });
+
+  return {
+    create: creates.create,
 
     get: gets.run,
 

@@ -57,6 +57,12 @@ const INDEX_HEADER = 136;
 /** More than any index needs: that of a log of 8 GB. */
 const INDEX_ROOM = 2 ** 24;
 
+/** A read, and the name of its action for messages: "get pet". */
+export interface Query {
+  readonly action: string;
+  readonly query: () => unknown;
+}
+
 /** An open file. */
 export class SqliteFile {
   /** Resolves to the reason if it closes itself because only a new process can go on. */
@@ -149,16 +155,16 @@ export class SqliteFile {
    *
    * @throws {StorageError} `unavailable`, as `read` does.
    */
-  readEach<Result>(
+  readEach(
     action: string,
-    queries: readonly (() => Result)[],
-  ): Promise<readonly (Result | Error)[]> {
-    const readOne = (query: () => Result) => {
+    queries: readonly Query[],
+  ): Promise<readonly unknown[]> {
+    const readOne = ({ action, query }: Query) => {
       try {
         return query();
       } catch (error) {
         if (isBusy(error)) throw error;
-        return this.#explainRead(action, error) as Error; // nothing else is thrown
+        return this.#explainRead(action, error);
       }
     };
     return this.read(action, () => {

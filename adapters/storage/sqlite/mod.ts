@@ -2,9 +2,9 @@
  * Stores pets in an SQLite file, through `node:sqlite`: the same code on Deno, Bun and Node. On
  * Node 22 that module prints an `ExperimentalWarning` when it is loaded.
  *
- * Once a create resolves, it is on disk (`synchronous=FULL`). Operations that arrive together share
- * one transaction. Any number of processes on one machine may use the same file; network file
- * systems do not work.
+ * Once a create resolves, it is on disk (`synchronous=FULL`). Creates that arrive together share one
+ * transaction, and so do reads. Any number of processes on one machine may use the same file;
+ * network file systems do not work.
  *
  * @module
  */
@@ -32,10 +32,11 @@ import {
 } from "../../../core/options.ts";
 import { apiKeyStorage } from "../api_keys.ts";
 import { DEFAULT_RETENTION, type PetDatabase } from "../pet_database.ts";
-import { type Create, type Created, groupedPets } from "../grouped_pets.ts";
+import { type Create, type Created, groupedCreates } from "../grouped_pets.ts";
 import { orError, PET_COLUMNS, STATUS_CODE, toPet } from "../stored_row.ts";
 import { isFull } from "./fault.ts";
 import { openSqliteFile } from "./open.ts";
+import { readsInTurns } from "./reads.ts";
 
 export type { PetDatabase } from "../pet_database.ts";
 
@@ -182,21 +183,13 @@ export async function sqliteStorage(
     return created;
   }
 
-  const pets = groupedPets({
-    async create(group) {
-      const start = performance.now();
-      const stored = await file.write("create pet", () => group.map(storeOnce));
-      await letTurnsPass(performance.now() - start);
-      return stored;
-    },
-    get: (ids) => file.readEach("get pet", ids.map((id) => () => readPet(id))),
-    list: (queries) =>
-      file.readEach("list pets", queries.map((query) => () => readPage(query))),
-    reads: {
-      maxGroup: 200, // larger groups make different pages slower
-      maxWait: Math.max(2000, lockTimeout), // at least the default
-    },
+  const { create, close: finishCreates } = groupedCreates(async (group) => {
+    const start = performance.now();
+    const stored = await file.write("create pet", () => group.map(storeOnce));
+    await letTurnsPass(performance.now() - start);
+    return stored;
   });
+  const reads = readsInTurns(file);
 
   return {
     idempotencyRetention,
@@ -207,14 +200,27 @@ export async function sqliteStorage(
         file.write(action, () => file.prepare(sql).all(...values)),
     ),
 
-    ...pets,
+    create,
+
+    get: (id) => reads.read("get pet", id, () => readPet(id)),
+
+    list(request) {
+      const query = { ...request }; // the caller may change it while it waits
+      return reads.read(
+        "list pets",
+        `${query.limit} ${query.status} ${query.after}`,
+        () => readPage(query),
+        (page) => ({ ...page, pets: page.pets.slice() }),
+      );
+    },
 
     ping: () => file.ping(),
 
     ended: file.ended,
 
     async close() {
-      await pets.close();
+      reads.close();
+      await finishCreates();
       await file.close();
     },
   };

@@ -13,6 +13,7 @@ import { test } from "node:test";
 import { sqliteStorage } from "../../../../adapters/storage/sqlite/mod.ts";
 import { openSqliteFile } from "../../../../adapters/storage/sqlite/open.ts";
 import type { NewApiKeyRecord } from "../../../../core/keys/api_key_storage.ts";
+import { petId } from "../../../../core/pets/pet.ts";
 import { atEnd } from "../../../support/at_end.ts";
 import { countKept } from "../../../support/garbage.ts";
 import { ROOT } from "../../../support/repository.ts";
@@ -21,7 +22,7 @@ import {
   onFile,
   onPrepare,
 } from "../../../support/sqlite.ts";
-import { stopClock, turns } from "../../../support/time.ts";
+import { awaitedLater, turns } from "../../../support/time.ts";
 import { newPet, REX } from "../../../support/pets.ts";
 import { startStorage } from "../../../support/process.ts";
 
@@ -255,15 +256,15 @@ it("sqliteStorage gives up a file that stays locked, and nothing happened", asyn
   assert.deepEqual((await storage.list({ limit: 5 })).pets, [pet]);
 });
 
-it("a read waits for its turn as long as another may wait for a locked file", async ({ t, path, open }) => {
-  const clock = stopClock(t);
-  const storage = await open(path, { lockTimeout: 60_000 });
-  const { id } = await storage.create(REX);
+it("reads of a locked file are tried in order, one at a time, until lockTimeout", async ({ t, path, open }) => {
+  const storage = await open(path, { lockTimeout: 300 });
+  const ids = (await Promise.all([storage.create(REX), storage.create(REX)]))
+    .map(({ id }) => id);
   const busy = Object.assign(new Error("database is locked"), { errcode: 5 });
   const { get } = StatementSync.prototype;
   let isLocked = true;
   let attempts = 0;
-  t.mock.method(Math, "random", () => 1);
+  t.mock.method(Math, "random", () => 1); // each pause is of 8 ms
   t.after(() => StatementSync.prototype.get = get);
   Object.assign(StatementSync.prototype, {
     get(this: StatementSync, ...values: Parameters<typeof get>) {
@@ -272,14 +273,37 @@ it("a read waits for its turn as long as another may wait for a locked file", as
       return get.apply(this, values);
     },
   });
+  const order: bigint[] = [];
   const since = performance.now();
-  const reads = [storage.get(id)];
-  await turns();
-  reads.push(storage.get(id));
-  await clock.pass(30_000);
-  assert.ok(attempts < 3 + (performance.now() - since) / 7, `${attempts}`);
+  /** In 20 turns, and two in each. */
+  const readAll = async () => {
+    const reads: Promise<unknown>[] = [];
+    for (let turn = 0; turn < 20; turn++) {
+      for (const id of ids) {
+        const read = storage.get(id);
+        reads.push(awaitedLater(read.then(() => void order.push(id))));
+      }
+      await turns(1);
+    }
+    return reads;
+  };
+  const refused = await readAll();
+  for (const read of refused) {
+    await assertUnavailable(read, /Cannot (?:get pet|read pets): .*locked/);
+  }
+  const passed = performance.now() - since;
+  assert.ok(passed >= 300 && attempts < 80 + passed / 7, `${attempts}`);
+  const kept = await readAll();
   isLocked = false;
-  for (const pet of await Promise.all(reads)) assert.equal(pet?.id, id);
+  await Promise.all(kept);
+  assert.deepEqual(order, Array.from({ length: 20 }, () => ids).flat());
+  // Reads that wait for the lock are not left behind by the end.
+  isLocked = true;
+  const last = storage.get(ids[0] ?? petId(1n));
+  const closing = storage.close();
+  isLocked = false;
+  assert.ok(await last);
+  await closing;
 });
 
 onFile(process.versions.deno === undefined && "only Deno has permissions")(

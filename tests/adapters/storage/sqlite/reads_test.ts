@@ -1,11 +1,134 @@
 import assert from "node:assert/strict";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { petId } from "../../../../core/pets/pet.ts";
-import { onFile, onPrepare } from "../../../support/sqlite.ts";
+import type { TestContext } from "node:test";
+import type { Page } from "../../../../core/pets/page.ts";
+import { type Pet, type PetId, petId } from "../../../../core/pets/pet.ts";
+import type { PetStorage } from "../../../../core/pets/pet_storage.ts";
+import {
+  assertUnavailable,
+  onFile,
+  onPrepare,
+} from "../../../support/sqlite.ts";
 import { newPet, REX } from "../../../support/pets.ts";
 
 const it = onFile();
+
+/** Records the statements that run, by the beginning of their SQL, until the test is over. */
+function recordStatements(t: TestContext): string[] {
+  const ran: string[] = [];
+  onPrepare(t, (sql, prepare) => {
+    const statement = prepare(sql);
+    const [name = ""] = /BEGIN|COMMIT|ROLLBACK|FROM \w+ WHERE \w+/
+      .exec(sql) ?? [];
+    const record = <T extends unknown[], R>(run: (...values: T) => R) =>
+    (
+      ...values: T
+    ): R => {
+      ran.push(`${name} ${values}`.trim());
+      return run.apply(statement, values);
+    };
+    return Object.assign(statement, {
+      get: record(statement.get),
+      all: record(statement.all),
+      run: record(statement.run),
+    });
+  });
+  return ran;
+}
+
+const get = (id: bigint) => `FROM pets WHERE id ${id}`;
+
+it("the first read of a turn runs at once, the others together at its end", async ({ t, open }) => {
+  const ran = recordStatements(t);
+  const storage = await open();
+  const ids = await createThree(storage);
+  const [first, second, third] = ids;
+  for (let round = 0; round < 2; round++) {
+    ran.splice(0);
+    const reads = [first, second, second, third, first]
+      .map((id) => storage.get(id));
+    const page = storage.list({ limit: 2 });
+    assert.deepEqual(ran, [get(first)]);
+    assert.deepEqual(
+      (await Promise.all(reads)).map((pet) => pet?.id),
+      [first, second, second, third, first],
+    );
+    assert.deepEqual((await page).pets.map(({ id }) => id), [first, second]);
+    const together = [get(second), get(third), get(first), "0"];
+    assert.deepEqual(ran.slice(1), ["BEGIN", ...together, "ROLLBACK"]);
+  }
+});
+
+it("a single read that waits needs no transaction", async ({ t, open }) => {
+  const ran = recordStatements(t);
+  const storage = await open();
+  const [first, second] = await createThree(storage);
+  ran.splice(0);
+  await Promise.all([storage.get(first), storage.get(second)]);
+  assert.deepEqual(ran, [get(first), get(second)]);
+});
+
+it("the look-up of a key and ping run at once, and no get waits for them", async ({ t, open }) => {
+  const ran = recordStatements(t);
+  const storage = await open();
+  const [first] = await createThree(storage);
+  ran.splice(0);
+  const all = [storage.apiKeys.isActive("0".repeat(64)), storage.ping()];
+  const lookUps = ran.length;
+  assert.ok(lookUps >= 2);
+  all.push(storage.apiKeys.isActive("1".repeat(64)));
+  assert.ok(ran.length > lookUps);
+  const read = storage.get(first);
+  assert.equal(ran.at(-1), get(first));
+  await Promise.all([...all, read]);
+});
+
+it("a read that waits sees what was acknowledged before it", async ({ open }) => {
+  const storage = await open();
+  for (let round = 0; round < 20; round++) {
+    const created = storage.create(REX);
+    const reads: Promise<unknown>[] = [storage.list({ limit: 1 })];
+    const { id } = await created;
+    reads.push(storage.get(id), storage.list({ limit: 1, after: id - 1n }));
+    const [, pet, page] = await Promise.all(reads);
+    assert.equal((pet as Pet | undefined)?.id, id);
+    assert.equal((page as Page).pets[0]?.id, id);
+  }
+});
+
+it("equal pages belong to their callers, whose queries may change later", async ({ open }) => {
+  const storage = await open();
+  await createThree(storage);
+  const query = { limit: 2 };
+  const pages = [1, 2, 3].map(() => storage.list(query));
+  query.limit = 1;
+  const lengths: number[] = [];
+  await Promise.all(pages.map(async (page) => {
+    const pets = (await page).pets as Pet[];
+    lengths.push(pets.length);
+    pets.pop();
+  }));
+  assert.deepEqual(lengths, [2, 2, 2]);
+});
+
+it("close answers the reads that wait, and refuses others", async ({ open }) => {
+  const storage = await open();
+  const ids = await createThree(storage);
+  const reads = ids.map((id) => storage.get(id));
+  const closing = storage.close();
+  await assertUnavailable(storage.get(ids[0]), /the storage is closed/);
+  await assertUnavailable(storage.list({ limit: 1 }), /the storage is closed/);
+  assert.deepEqual((await Promise.all(reads)).map((pet) => pet?.id), ids);
+  await closing;
+});
+
+async function createThree(
+  storage: PetStorage,
+): Promise<readonly [PetId, PetId, PetId]> {
+  const create = async () => (await storage.create(REX)).id;
+  return [await create(), await create(), await create()];
+}
 
 it("sqliteStorage fails only reads of what is damaged in the file, and goes on", async ({ path, open }) => {
   const long = newPet({ ...REX, name: "x".repeat(100) });
