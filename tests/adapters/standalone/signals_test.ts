@@ -1,26 +1,26 @@
 /** Signals: what is finished, what is refused, and when the program ends. */
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import process from "node:process";
-import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { ask } from "../../contract/ask.ts";
 import { Wire } from "../../contract/wire.ts";
+import { atEnd } from "../../support/at_end.ts";
 import { REX_JSON } from "../../support/pets.ts";
 import { freePort, startProgram } from "../../support/process.ts";
-import { RUNTIME, skipping, testUnless } from "../../support/runtime.ts";
+import { RUNTIME, testUnless } from "../../support/runtime.ts";
 import {
-  CANNOT_WATCH,
   mainCommand,
   openSlowCreate,
   runMain,
   startMain,
   tellToExit,
   tellToStop,
-  untilListening,
 } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
+import { listenOn } from "../../support/server.ts";
 import { until } from "../../support/time.ts";
 
 test("a request that does not finish delays the end by at most SHUTDOWN_TIMEOUT", async (t) => {
@@ -197,67 +197,46 @@ testUnless(
   },
 );
 
-/**
- * Starts a server whose database is locked by a program that runs `sql`, and waits until it
- * opens the file.
- */
-async function startLocked(t: TestContext, sql = "") {
-  const cwd = newFolder(t);
-  const other = new DatabaseSync(join(cwd, "petstore.db"));
-  other.exec(`BEGIN EXCLUSIVE; ${sql}`);
-  const port = await freePort();
-  const command = mainCommand(["start", "--port", String(port)]);
-  const server = startProgram(t, command, { cwd });
-  // It listens for signals just before it opens the file. For SIGTERM Node always does, for SIGHUP
-  // no runtime.
-  await until("it takes signals", () => {
-    const status = readFileSync(`/proc/${server.pid}/status`, "utf8");
-    const [, caught = ""] = /^SigCgt:\s*([0-9a-f]+)$/m.exec(status) ?? [];
-    const both = 0x4001n; // SIGTERM is signal 15, SIGHUP 1
-    return (BigInt(`0x${caught}`) & both) === both;
+/** Starts a server on a PostgreSQL that accepts connections and answers nothing, yet. */
+async function startWaiting(t: TestContext) {
+  const { promise: connected, resolve } = Promise.withResolvers<Socket>();
+  const silent = createServer((socket) => {
+    atEnd(t, () => socket.destroy());
+    resolve(socket);
   });
-  const unlock = () => {
-    other.exec("COMMIT");
-    other.close();
-  };
-  return { ...server, cwd, port, unlock };
+  const where = `127.0.0.1:${await listenOn(t, silent)}`;
+  const env = { DATABASE_URL: `postgres://me:sesame@${where}/pets` };
+  const port = await freePort();
+  const command = mainCommand(["start", "--port", `${port}`]);
+  const server = startProgram(t, command, { cwd: newFolder(t), env });
+  return { ...server, port, postgres: await connected };
 }
-
-const itSees = testUnless(skipping(CANNOT_WATCH));
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  itSees(
-    `${signal} while the storage opens ends the server with 0`,
-    async (t) => {
-      const server = await startLocked(t);
-      assert.equal(await server.end(signal), 0);
-      assert.doesNotMatch(server.stderr(), /listens|pet_/);
-      server.unlock();
-    },
-  );
+  test(`${signal} while the storage opens ends the server with 0`, async (t) => {
+    const server = await startWaiting(t);
+    assert.equal(await server.end(signal), 0);
+    assert.doesNotMatch(server.stderr(), /listens|pet_/);
+  });
 }
 
-itSees(
-  "SIGTERM before the storage fails to open ends the server with 0",
-  async (t) => {
-    const server = await startLocked(t, "CREATE TABLE others (id)");
-    await tellToStop(server);
-    server.unlock();
-    assert.equal(await server.exited, 0);
-    assert.doesNotMatch(server.stderr(), /Cannot open/);
-  },
-);
-
-itSees("start takes its port only once its storage is open", async (t) => {
-  const server = await startLocked(t);
-  const connecting = Wire.open(server.port).then((wire) => wire.close());
-  await assert.rejects(connecting, /ECONNREFUSED|Failed to connect/);
-  server.unlock();
-  assert.ok(await untilListening(server, "secret"));
-  assert.equal(await server.end(), 0);
+test("SIGTERM before the storage fails to open ends the server with 0", async (t) => {
+  const server = await startWaiting(t);
+  await tellToStop(server);
+  const fields = "SFATAL\0C28P01\0Mwrong password\0\0";
+  const length = String.fromCharCode(4 + fields.length);
+  server.postgres.write(`E\0\0\0${length}${fields}`); // PostgreSQL's ErrorResponse
+  assert.equal(await server.exited, 0);
+  assert.doesNotMatch(server.stderr(), /password/);
 });
 
-itSees("start that finds its port in use closes its storage", async (t) => {
+test("start takes its port only once its storage is open", async (t) => {
+  const { port } = await startWaiting(t);
+  const connecting = Wire.open(port).then((wire) => wire.close());
+  await assert.rejects(connecting, /ECONNREFUSED|Failed to connect/);
+});
+
+test("start that finds its port in use closes its storage", async (t) => {
   const { port } = await startMain(t);
   const cwd = newFolder(t);
   const args = ["start", "--port", `${port}`];
