@@ -14,8 +14,8 @@ type Connection = Partial<{
  * Returns the address of the client; without proxies, that of the connection. Each proxy adds the
  * address of its own client to the right of `X-Forwarded-For`, so the client is the entry that is
  * `proxies` from the right; entries before it may be forged. If that entry is not an IP address,
- * returns the connection's address. Empty if the runtime does not know it, for example because the
- * client is gone.
+ * returns the connection's address. An IPv4 client of a dual-stack socket has its IPv4 address.
+ * Empty if the runtime does not know it, for example because the client is gone.
  */
 export function clientAddress(
   request: ServiceRequest,
@@ -25,11 +25,13 @@ export function clientAddress(
   if (proxies > 0) {
     const entries = request.headers.get("x-forwarded-for")?.split(",") ?? [];
     const address = withoutPort(entries.at(-proxies)?.trim() ?? "");
-    if (isIP(address) !== 0) return address;
+    if (isIP(address) !== 0) return withoutMapping(address);
   }
   const known = (connection ?? {}) as Connection;
-  return known.remoteAddr?.hostname ?? known.remoteAddress ??
-    known.requestIP?.(request)?.address ?? "";
+  return withoutMapping(
+    known.remoteAddr?.hostname ?? known.remoteAddress ??
+      known.requestIP?.(request)?.address ?? "",
+  );
 }
 
 /** Removes the port, and the brackets of an IPv6 address (RFC 7239 §6.1). */
@@ -38,13 +40,25 @@ function withoutPort(entry: string): string {
   return ipv6 ?? ipv4 ?? entry;
 }
 
-/** Returns the network that one client controls: an IPv4 address, or the /64 of an IPv6 address. */
+/** Returns the IPv4 address of an IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2), or what it got. */
+function withoutMapping(address: string): string {
+  const url = `http://[${address}]`;
+  if (!/:ffff:/i.test(address) || !URL.canParse(url)) return address;
+  const [, ...groups] = /^\[::ffff:([\da-f]+):([\da-f]+)\]$/
+    .exec(new URL(url).hostname) ?? [];
+  const bytes = groups.map((group) => parseInt(group, 16))
+    .flatMap((group) => [group >> 8, group & 255]);
+  return bytes.join(".") || address;
+}
+
+/**
+ * Returns the network that one client controls: an IPv4 address, or the /64 of an IPv6 address.
+ *
+ * @param address as `clientAddress` returns it.
+ */
 export function networkOf(address: string): string {
   const [bare = ""] = address.toLowerCase().split("%"); // without a zone (RFC 4007 §11)
-  // Dual-stack sockets write IPv4 as ::ffff:192.0.2.1, some proxies as ::ffff:c000:201.
-  const ipv4 = /^(?:::ffff:)?([\d.]*)$/.exec(bare)?.[1];
-  if (ipv4 !== undefined) return ipv4;
-  if (/^::ffff:[\da-f]+:[\da-f]+$/.test(bare)) return bare;
+  if (!bare.includes(":")) return bare;
   // "::" stands for as many zeros as are missing from eight groups.
   const [start = [], end = []] = bare.split("::")
     .map((part) => part === "" ? [] : part.split(":"));

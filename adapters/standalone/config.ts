@@ -67,19 +67,29 @@ export function readConfig(
     const value = read(name, parse);
     return read(`${name}_FILE`, (path) => {
       if (value !== undefined) throw new Error(`${name} is also set`);
-      const text = readUtf8(path).replace(/\r?\n$/, "");
+      const text = readSecretFile(path).replace(/\r?\n$/, "");
       if (text === "") throw new Error("the file is empty");
       return parse(text);
     }) ?? value;
   }
   function readAdmin() {
-    const port = read("ADMIN_PORT", readPort);
+    // Kubernetes sets it in every pod if a Service is called `admin`.
+    const isService = /^(?:tcp|udp|sctp):\/\//.test(
+      environment.ADMIN_PORT ?? "",
+    );
+    if (isService) {
+      notes.push(
+        "ADMIN_PORT is ignored: Kubernetes set it, for a Service called admin; enableServiceLinks: false in the pod's spec prevents that",
+      );
+    }
+    const port = isService ? undefined : read("ADMIN_PORT", readPort);
     const hostname = read("ADMIN_HOST", (text) => {
       if (port === undefined) throw new Error("ADMIN_PORT is not set");
       return readHost(text);
     });
     return port === undefined ? undefined : { hostname, port };
   }
+  const notes: string[] = [];
   const database: Database = readSecret("DATABASE_URL", readDatabase) ??
     { kind: "sqlite", path: "petstore.db" };
   return {
@@ -120,7 +130,28 @@ export function readConfig(
     shutdownDelay: 1000 * (read("SHUTDOWN_DELAY", integer(3600)) ?? 0),
     /** In ms. */
     shutdownTimeout: 1000 * (read("SHUTDOWN_TIMEOUT", integer(3600)) ?? 10),
+    /** What a server should log about the variables. */
+    notes,
   };
+}
+
+const FILE_REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  EISDIR: "it is a folder",
+  EACCES: "this user may not read the file",
+};
+
+/** Its errors do not show the path: by mistake it may be the secret itself. */
+function readSecretFile(path: string): string {
+  try {
+    return readUtf8(path);
+  } catch (error) {
+    const { code, name, message } = error as NodeJS.ErrnoException;
+    if (name === "NotCapable") throw new Error("--allow-read must name it");
+    if (code === undefined) throw new Error(message); // it is not UTF-8
+    const reason = FILE_REASONS[code] ?? `the file cannot be read (${code})`;
+    throw new Error(reason);
+  }
 }
 
 /** Reads a setting or an argument; its errors then name it. */
@@ -204,8 +235,9 @@ export function readLastingDatabase(url: string, more = ""): LastingDatabase {
   }
   const path = /^sqlite:(?:\/\/(?=\/))?(?!\/\/|file:)([^:].*)$/s.exec(url)?.[1];
   if (path !== undefined) return { kind: "sqlite", path };
-  // For anything else only the scheme is shown, because the rest may contain a password.
-  const [scheme] = /^[a-z0-9+.-]+:/i.exec(url) ?? [];
+  // For anything else only the scheme is shown, because the rest may contain a password; or all of
+  // it, if there is no "//".
+  const [scheme] = /^(?:sqlite|file):|^[a-z0-9+.-]+:(?=\/\/)/i.exec(url) ?? [];
   const hint = scheme === "sqlite:"
     ? "; after sqlite: put a path without // (sqlite:petstore.db, sqlite:/srv/pets.db)"
     : scheme && `, not ${scheme}…`;

@@ -1,7 +1,7 @@
 /** The command `keys`: issues, lists and revokes API keys. */
 
 import * as v from "valibot";
-import { existsSync } from "node:fs";
+import { existsSync, fstatSync, statSync } from "node:fs";
 import process from "node:process";
 import { text as readText } from "node:stream/consumers";
 import type { ApiKeyRecord } from "../../core/keys/api_key_storage.ts";
@@ -76,6 +76,11 @@ export async function runKeys(args: readonly string[]): Promise<void> {
   if (values.quiet && (values.json || !isIssue)) {
     throw new UsageError("--quiet is for keys issue, without --json");
   }
+  if (isIssue && isOutputLost()) {
+    throw new Error(
+      "Cannot issue a key: nobody would see it, because standard output is closed or /dev/null",
+    );
+  }
   const config = readConfig(process.env);
   const act = await readAction(positionals, options, config);
   const { database } = config;
@@ -107,6 +112,16 @@ export async function runKeys(args: readonly string[]): Promise<void> {
     // Deno 2.9 throws if a disk is full, because it writes synchronously
     // (`createWritableStdioStream`; denoland/deno#32433).
     fail(error as Error);
+  }
+}
+
+/** Tells whether output goes to /dev/null, which a runtime also opens in place of a closed one. */
+function isOutputLost(): boolean {
+  try {
+    const [output, none] = [fstatSync(1), statSync("/dev/null")];
+    return output.isCharacterDevice() && output.rdev === none.rdev;
+  } catch {
+    return false; // on Windows there is no such file
   }
 }
 

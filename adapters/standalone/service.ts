@@ -15,9 +15,10 @@ import { howToInstall } from "./command_line.ts";
 import type { Config } from "./config.ts";
 import { createDrain } from "./drain.ts";
 import type { Life } from "./life.ts";
-import { logFault, logLayer } from "./log.ts";
+import { logFault, logLayer, writeLine } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
 import { openStorage } from "./open_storage.ts";
+import { standardError } from "./output.ts";
 import { createProbes } from "./probes.ts";
 import { createRateLimiter, limitAddressLayer } from "./rate_limit.ts";
 
@@ -30,6 +31,7 @@ export async function openService(
   open = openStorage,
 ) {
   const { database, fixedKeys, cors, rateLimit, proxies } = config;
+  for (const message of config.notes) writeLine(standardError, { message });
   let isClosed = false;
   const storage = await life.open(open(config), (storage) => {
     isClosed = true;

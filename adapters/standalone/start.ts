@@ -5,7 +5,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { toHandler } from "../../core/http/fetch_handler.ts";
 import type { Server } from "../http/server.ts";
 import { parseArguments, PROGRAM, UsageError } from "./command_line.ts";
-import { check, readConfig, readHost, readPort, SETTINGS } from "./config.ts";
+import {
+  check,
+  type Config,
+  readConfig,
+  readHost,
+  readPort,
+  SETTINGS,
+} from "./config.ts";
 import { greet } from "./greet.ts";
 import { finish, live } from "./life.ts";
 import { logFault } from "./log.ts";
@@ -40,9 +47,7 @@ export async function runStart(args: readonly string[]): Promise<void> {
     hostname: check("--host", () => readHost(host), UsageError),
     port: check("--port", () => readPort(port), UsageError),
     onError: (error: unknown) => logFault(error),
-    // Bun's own 413 has no body, so its limit is above that of the service, whose 413 has one.
-    ..."Bun" in globalThis &&
-      { maxRequestBodySize: config.maxBodyBytes + 1_048_576 },
+    ...ofRuntime(config),
   };
   const serve = await loadServe();
   await live(async (life) => {
@@ -87,6 +92,18 @@ async function endServing(
   if ("Deno" in globalThis) await drained;
   // On Bun and Node the listener closes while the last requests are answered.
   await Promise.all([drained, listener.close()]);
+}
+
+/** The options that `serve` has on this runtime alone. */
+function ofRuntime({ maxBodyBytes }: Config) {
+  if ("Deno" in globalThis) return {};
+  // Bun's limit is set above the service's, because Bun's own 413 has no Error body.
+  if ("Bun" in globalThis) {
+    return { maxRequestBodySize: maxBodyBytes + 1_048_576 };
+  }
+  // Longer than balancers keep idle connections, which is 60 s for most: if the server closes one
+  // first, a request may be on its way, and the balancer answers it 502.
+  return { keepAliveTimeout: 65_000 };
 }
 
 /** Loads the `serve` of the runtime that this program runs on, and no other. */

@@ -38,6 +38,12 @@ const cases = [
   [["2001:db8::1"], "2001:db8::1", "-"],
   [["[2001:db8::1]"], "2001:db8::1", "-"],
   [["[2001:db8::1]:443"], "2001:db8::1", "-"],
+  [["::ffff:1.1.1.1"], "1.1.1.1", "-"],
+  [["0:0:0:0:0:ffff:192.0.2.1"], "192.0.2.1", "-"],
+  [["0000::FFFF:C000:0201"], "192.0.2.1", "-"],
+  [["::fffe:c000:201"], "::fffe:c000:201", "-"],
+  [["::ffff:0:c000:201"], "::ffff:0:c000:201", "-"],
+  [["[::FFFF:101:101]:443"], "1.1.1.1", "-"],
   [["6.6.6.6, unknown"], "-", "6.6.6.6"],
   [["6.6.6.6,"], "-", "6.6.6.6"],
   [["192.0.2.256"], "-", "-"],
@@ -56,7 +62,12 @@ for (const [lines, one, two] of cases) {
   });
 }
 
-test("networkOf is the /64 of an IPv6 address, and a mapped IPv4 address is itself", () => {
+test("clientAddress is the IPv4 address of a client of a dual-stack socket", () => {
+  const connection = { remoteAddress: "::ffff:1.1.1.1" };
+  assert.equal(clientAddress(request, connection, 0), "1.1.1.1");
+});
+
+test("networkOf is the /64 of an IPv6 address, and an IPv4 address itself", () => {
   const cases = [
     ["::1", "0:0:0:0"],
     ["::", "0:0:0:0"],
@@ -68,9 +79,6 @@ test("networkOf is the /64 of an IPv6 address, and a mapped IPv4 address is itse
     ["2001:0db8:0000::1", "2001:db8:0:0"],
     ["fe80::1%eth0", "fe80:0:0:0"],
     ["1:2:3:4:5:6:7:8%a:b:c", "1:2:3:4"], // isIP takes any zone
-    ["::ffff:c000:201", "::ffff:c000:201"],
-    ["::ffff:192.0.2.1", "192.0.2.1"],
-    ["::FFFF:192.0.2.1", "192.0.2.1"],
     ["192.0.2.1", "192.0.2.1"],
     ["", ""],
   ] as const;

@@ -52,8 +52,19 @@ test("readConfig reads every variable", () => {
     admin: { hostname: "::1", port: 65535 },
     shutdownDelay: 3_600_000,
     shutdownTimeout: 3_600_000,
+    notes: [],
   });
   assert.deepEqual(readConfig({ CORS_ORIGINS: "*" }).cors, { origins: "*" });
+});
+
+test("readConfig ignores the ADMIN_PORT of a Kubernetes Service called admin, and says so", () => {
+  for (const protocol of ["tcp", "udp", "sctp"]) {
+    const ADMIN_PORT = `${protocol}://10.96.0.7:9090`;
+    const { admin, notes } = readConfig({ ADMIN_PORT });
+    assert.equal(admin, undefined);
+    assert.match(notes.join(), /^ADMIN_PORT is ignored: .* enableServiceLinks/);
+  }
+  assert.deepEqual(readConfig({ ADMIN_PORT: "9090" }).notes, []);
 });
 
 test("readConfig reads the variables of SETTINGS, in their order", () => {
@@ -84,7 +95,19 @@ test("readConfig reads secrets from files too, without one newline at the end", 
   assertRefused([
     [{ DATABASE_URL_FILE }, /^Cannot read DATABASE_URL_FILE: it must be /],
     [{ DATABASE_URL_FILE: write("empty", "\n") }, /: the file is empty$/],
-    [{ DATABASE_URL_FILE: join(folder, "none") }, /_FILE: .*no such file/i],
+    [
+      { DATABASE_URL_FILE: join(folder, "none") },
+      /^Cannot read DATABASE_URL_FILE: there is no such file$/,
+    ],
+    // The address itself, and a password that looks like a scheme.
+    [
+      { DATABASE_URL_FILE: "postgres://user:hunter2@db/pets" },
+      /^Cannot read DATABASE_URL_FILE: there is no such file$/,
+    ],
+    [{ PETSTORE_API_KEYS_FILE: "hunter2" }, /_FILE: there is no such file$/],
+    [{ DATABASE_URL_FILE: folder }, /_FILE: it is a folder$/],
+    [{ DATABASE_URL_FILE: "hunter2".repeat(999) }, /_FILE: .*ENAMETOOLONG/],
+    [{ DATABASE_URL_FILE: write("scheme", "hunter2:a") }, /, or memory:$/],
     [
       { DATABASE_URL_FILE, DATABASE_URL: "memory:" },
       /DATABASE_URL is also set$/,

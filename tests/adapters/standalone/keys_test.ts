@@ -1,5 +1,6 @@
 /** The command `keys`, also while a server runs. */
 import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
 import process from "node:process";
 import { test } from "node:test";
 import { REVOCATION_DELAY } from "../../../core/keys/issued_keys.ts";
@@ -112,6 +113,19 @@ testUnless(RUNTIME !== "node" && "only Node 22 warns of SQLite")(
     assert.match(stderr, told);
   },
 );
+
+test("keys issue issues nothing if standard output is closed, or /dev/null", async (t) => {
+  for (const form of ["--quiet", "--json", "--expires=9d"]) {
+    for (const output of [">&-", ">/dev/null"]) {
+      const cwd = newFolder(t);
+      const command = mainCommand(["keys", "issue", "a", form]);
+      const shell = ["sh", "-c", `exec "$@" ${output}`, "sh"];
+      const { code, stderr } = await run([...shell, ...command], { cwd });
+      assert.match(stderr, /^Cannot issue a key: nobody would see it/);
+      assert.deepEqual([code, readdirSync(cwd)], [1, []]);
+    }
+  }
+});
 
 test("keys revoke takes the key itself, also from standard input, and never shows it", async (t) => {
   const cwd = newFolder(t);

@@ -25,6 +25,7 @@ import {
 } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 import { until } from "../../support/time.ts";
+import { answerTo, rawRequest } from "../../support/wire.ts";
 
 testUnless(skipping(NO_TERMINAL))(
   "start on a terminal prints the address and a first key, which outlives a restart",
@@ -159,6 +160,19 @@ test("start says that it waits for PostgreSQL, and where", async (t) => {
     program.stderr(),
     `PostgreSQL at ${where} does not answer yet: waiting for about 10 s\n`,
   );
+});
+
+it("start on Node keeps idle connections longer than most balancers do", async (t) => {
+  const server = await startMain(t);
+  const { lines } = await answerTo(server.port, rawRequest("GET /livez"));
+  assert.ok(lines.includes("keep-alive: timeout=65"), lines.join("\n"));
+});
+
+test("start logs that it ignores the ADMIN_PORT of a Kubernetes Service", async (t) => {
+  const env = { ADMIN_PORT: "tcp://10.96.0.7:9090", METRICS: "on" };
+  const server = await startMain(t, { env });
+  assert.match(server.stderr(), /^\{.*"message":"ADMIN_PORT is ignored: /);
+  assert.equal((await ask(server, "GET", "/metrics")).status, 200);
 });
 
 it("Node without its packages says what to run, and keeps what it compiled", async (t) => {

@@ -10,6 +10,7 @@ import { Wire } from "../../contract/wire.ts";
 import { atEnd } from "../../support/at_end.ts";
 import { REX_JSON } from "../../support/pets.ts";
 import { freePort, startProgram } from "../../support/process.ts";
+import { readText } from "../../support/repository.ts";
 import { RUNTIME, testUnless } from "../../support/runtime.ts";
 import {
   mainCommand,
@@ -18,6 +19,7 @@ import {
   startMain,
   tellToExit,
   tellToStop,
+  untilListening,
 } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 import { listenOn } from "../../support/server.ts";
@@ -192,6 +194,22 @@ testUnless(
     const server = await startMain(t);
     server.kill("SIGUSR1");
     assert.equal((await ask(server, "GET", "/v1/pets")).status, 200);
+    assert.equal(await server.end(), 0);
+    assert.doesNotMatch(server.stderr(), /debugger|inspector/i);
+  },
+);
+
+testUnless(RUNTIME !== "node" && "only Node has the flag")(
+  "the flag of the page keeps Node's debugger closed from the first moment",
+  async (t) => {
+    const [, flag = ""] = /`node (--\S+) node_modules\/\S+ start`/
+      .exec(readText("docs/operating.md")) ?? [];
+    const [node = "", ...words] = mainCommand(["start", "--port", "0"]);
+    const command = [node, flag, ...words];
+    const server = startProgram(t, command, { cwd: newFolder(t) });
+    const timer = setInterval(() => server.kill("SIGUSR1"), 5);
+    atEnd(t, () => clearInterval(timer));
+    await untilListening(server);
     assert.equal(await server.end(), 0);
     assert.doesNotMatch(server.stderr(), /debugger|inspector/i);
   },
