@@ -57,7 +57,7 @@ test("readConfig reads every variable", () => {
   assert.deepEqual(readConfig({ CORS_ORIGINS: "*" }).cors, { origins: "*" });
 });
 
-test("readConfig ignores the ADMIN_PORT of a Kubernetes Service called admin, and says so", () => {
+test("readConfig ignores, and notes, the ADMIN_PORT of a Kubernetes Service", () => {
   for (const protocol of ["tcp", "udp", "sctp"]) {
     const ADMIN_PORT = `${protocol}://10.96.0.7:9090`;
     const { admin, notes } = readConfig({ ADMIN_PORT });
