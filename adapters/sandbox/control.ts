@@ -9,44 +9,111 @@ import {
   type ServiceRequest,
 } from "../../core/http/message.ts";
 import { Refusal } from "../../core/http/refusal.ts";
-import { createRouter } from "../../core/http/router.ts";
+import { createRouter, type Route } from "../../core/http/router.ts";
 import { parseTarget } from "../../core/http/target.ts";
 import { parseInt64, parseWithInt64 } from "../../core/json.ts";
 import { petsToJson } from "../../core/pets/pet.ts";
 import { LOOPBACK } from "../http/server.ts";
 import type { Store } from "./store.ts";
+import type { Worlds } from "./worlds.ts";
 
 /** Where the control address is on its server. */
 export const CONTROL = "/sandbox";
 /** Maximum size of a body, and of a file of pets, in bytes. */
 export const MAX_BYTES: number = 16 * 1024 * 1024;
 
-type Act = (request: ServiceRequest, readBody: ReadBody) => Promise<Answer>;
+/** A request to the control address. */
+interface Call {
+  readonly authorization: string | null;
+  readonly query: URLSearchParams;
+  /** The JSON of the body, if the route has one. */
+  readonly body: unknown;
+}
+
+/** Returns JSON, an answer, or nothing for a 204. Throws if the body or the query is wrong. */
+type Act = (call: Call) => string | Answer | void;
+
+interface ControlRoute extends Route {
+  readonly act: Act;
+  readonly hasBody?: true;
+}
 
 /** Makes the service. `hosts` lists the names by which it can be reached, besides loopback. */
-export function createControl(store: Store, hosts: readonly string[]): Service {
-  const { journal } = store;
-
-  function seed(pets: unknown, query: URLSearchParams): void {
-    const nextId = query.get("nextId") ?? undefined;
-    store.seed(pets, nextId && (parseInt64(nextId) ?? nextId));
+export function createControl(
+  worlds: Worlds,
+  hosts: readonly string[],
+): Service {
+  /** Acts on the store of the key. */
+  function on(act: (store: Store, call: Call) => ReturnType<Act>): Act {
+    return (call) => {
+      const store = worlds.findControlled(call.authorization);
+      return store instanceof Refusal ? store : act(store, call);
+    };
   }
 
-  const routes = ([
-    ["GET", "", call(store.state)],
-    ["POST", "/reset", call(store.reset)],
-    ["GET", "/pets", async () => jsonAnswer(200, petsToJson(store.pets()))],
-    ["PUT", "/pets", callWithBody(seed)],
-    ["GET", "/faults", call(() => store.faults)],
-    ["POST", "/faults", callWithBody(store.add)],
-    ["DELETE", "/faults", call(store.removeFaults)],
-    ["GET", "/requests", async () => jsonAnswer(200, journal.toJson())],
-    ["DELETE", "/requests", call(() => journal.clear())],
-  ] as const).map(([method, path, act]) => ({
-    method,
-    path: CONTROL + path,
-    act,
-  }));
+  function stateToJson(store: Store): string {
+    const { count } = worlds;
+    const counted = store === worlds.first ? { worlds: count } : {};
+    return JSON.stringify({ ...store.state(), ...counted });
+  }
+
+  function seed(store: Store, { body, query }: Call): void {
+    const nextId = query.get("nextId") ?? undefined;
+    store.seed(body, nextId && (parseInt64(nextId) ?? nextId));
+  }
+
+  function setKeys(store: Store, { body }: Call): Answer | undefined {
+    const taken = worlds.setKeys(store, body);
+    const message = `Cannot add the key ${taken}: it has a world of its own`;
+    return taken === undefined ? taken : refusal(409, "conflict", message);
+  }
+
+  const routes: readonly ControlRoute[] = [
+    { method: "GET", path: CONTROL, act: on(stateToJson) },
+    {
+      method: "DELETE",
+      path: CONTROL,
+      act: ({ authorization }) => worlds.end(authorization),
+    },
+    {
+      method: "POST",
+      path: `${CONTROL}/reset`,
+      act: on(({ reset }) => reset()),
+    },
+    { method: "PUT", path: `${CONTROL}/keys`, act: on(setKeys), hasBody: true },
+    {
+      method: "GET",
+      path: `${CONTROL}/pets`,
+      act: on(({ pets }) => petsToJson(pets())),
+    },
+    { method: "PUT", path: `${CONTROL}/pets`, act: on(seed), hasBody: true },
+    {
+      method: "GET",
+      path: `${CONTROL}/faults`,
+      act: on(({ faults }) => JSON.stringify(faults)),
+    },
+    {
+      method: "POST",
+      path: `${CONTROL}/faults`,
+      act: on(({ add }, { body }) => add(body)),
+      hasBody: true,
+    },
+    {
+      method: "DELETE",
+      path: `${CONTROL}/faults`,
+      act: on(({ removeFaults }) => removeFaults()),
+    },
+    {
+      method: "GET",
+      path: `${CONTROL}/requests`,
+      act: on(({ journal }) => journal.toJson()),
+    },
+    {
+      method: "DELETE",
+      path: `${CONTROL}/requests`,
+      act: on(({ journal }) => journal.clear()),
+    },
+  ];
   const find = createRouter(routes);
   const paths = [...new Set(routes.map(({ path }) => path))].join(", ");
   const notFound = new Refusal(
@@ -58,22 +125,25 @@ export function createControl(store: Store, hosts: readonly string[]): Service {
     const target = parseTarget(request);
     if (target instanceof Refusal) return target;
     const message = whyForeign(request, hosts);
-    if (message !== undefined) {
-      const error = { code: "forbidden", message, status: 403 };
-      return jsonAnswer(403, JSON.stringify(error));
-    }
+    if (message !== undefined) return refusal(403, "forbidden", message);
     const found = find(request.method, target.path) ?? notFound;
-    return "status" in found ? found : await found.route.act(request, readBody);
-  };
-}
-
-/** Answers with the result as JSON, or with 204 if there is none. */
-function call(action: () => unknown): Act {
-  return async () => {
-    const result = action();
-    return result === undefined
-      ? { status: 204, headers: {}, body: null }
-      : jsonAnswer(200, JSON.stringify(result));
+    if ("status" in found) return found;
+    const { act, hasBody } = found.route;
+    const read = hasBody
+      ? await readJson(request, readBody)
+      : { json: undefined };
+    if (!("json" in read)) return read;
+    const authorization = request.headers.get("authorization");
+    const query = new URLSearchParams(target.query);
+    try {
+      const result = act({ authorization, query, body: read.json });
+      if (typeof result === "object") return result;
+      return result === undefined
+        ? { status: 204, headers: {}, body: null }
+        : jsonAnswer(200, result);
+    } catch (cause) {
+      return new Refusal("bad_request", (cause as Error).message);
+    }
   };
 }
 
@@ -84,27 +154,23 @@ const notSentAsJson = new Refusal(
   wrongMediaType.headers,
 );
 
-/** Passes the parsed body to an action, which throws if that is wrong. */
-function callWithBody(
-  action: (body: unknown, query: URLSearchParams) => void,
-): Act {
-  return async (request, readBody) => {
-    const limits = { maxBodyBytes: MAX_BYTES, bodyTimeout: 10_000 };
-    const text = await readText(request, limits, readBody);
-    if (text === wrongMediaType) return notSentAsJson;
-    if (typeof text !== "string") return text;
-    const body = parseWithInt64(text, "categoryId", "id");
-    if (body === undefined) return notJson;
-    try {
-      const { search } = new URL(request.url);
-      const query = new URLSearchParams(search);
-      return await call(() => action(body, query))(request, readBody);
-    } catch (cause) {
-      return new Refusal("bad_request", (cause as Error).message);
-    }
-  };
+/** Reads and parses the body. */
+async function readJson(
+  request: ServiceRequest,
+  readBody: ReadBody,
+): Promise<{ readonly json: unknown } | Answer> {
+  const limits = { maxBodyBytes: MAX_BYTES, bodyTimeout: 10_000 };
+  const text = await readText(request, limits, readBody);
+  if (text === wrongMediaType) return notSentAsJson;
+  if (typeof text !== "string") return text;
+  const json = parseWithInt64(text, "categoryId", "id");
+  return json === undefined ? notJson : { json };
 }
 
+/** An answer whose code is none of the service's. */
+function refusal(status: number, code: string, message: string): Answer {
+  return jsonAnswer(status, JSON.stringify({ code, message, status }));
+}
 /**
  * Returns why a request is refused if a web page of another origin may have sent it, even by DNS
  * rebinding.

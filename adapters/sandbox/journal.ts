@@ -61,8 +61,10 @@ export interface SandboxEvent {
 }
 
 const MAX_ENTRIES = 1000;
-/** The maximum length of all entries together, in characters of JSON. */
+/** The maximum length of all entries of a journal, in characters of JSON. */
 const MAX_LENGTH = 16 * 1024 * 1024;
+/** The maximum length of all journals together. */
+const MAX_TOTAL = 64 * 1024 * 1024;
 
 /** The last requests, as many as the limits allow. */
 export class Journal {
@@ -70,9 +72,15 @@ export class Journal {
   #entries = new Map<Entry, number>();
   #length = 0;
   readonly #onEvent: (event: SandboxEvent) => void;
+  readonly #onGrowth: () => void;
 
-  constructor(onEvent: (event: SandboxEvent) => void = () => {}) {
+  /** `onGrowth` is called when it is longer. */
+  constructor(
+    onEvent: (event: SandboxEvent) => void = () => {},
+    onGrowth = () => {},
+  ) {
     this.#onEvent = onEvent;
+    this.#onGrowth = onGrowth;
   }
 
   /** Begins the entry of a request that has arrived. */
@@ -132,10 +140,14 @@ export class Journal {
     const length = entryToJson(entry).length;
     this.#entries.set(entry, length);
     this.#length += length - counted;
-    for (const [oldest, length] of this.#entries) {
-      if (this.#entries.size <= MAX_ENTRIES && this.#length <= MAX_LENGTH) {
-        return;
-      }
+    while (this.#entries.size > MAX_ENTRIES || this.#length > MAX_LENGTH) {
+      this.dropOldest();
+    }
+    this.#onGrowth();
+  }
+
+  dropOldest(): void {
+    for (const [oldest, length] of this.#entries.entries().take(1)) {
       this.#entries.delete(oldest);
       this.#length -= length;
     }
@@ -143,6 +155,11 @@ export class Journal {
 
   get size(): number {
     return this.#entries.size;
+  }
+
+  /** In characters of JSON. */
+  get length(): number {
+    return this.#length;
   }
 
   /**
@@ -164,6 +181,16 @@ export class Journal {
   clear(): void {
     this.#entries.clear();
     this.#length = 0;
+  }
+}
+
+/** Drops the oldest entries of the longest journals while all together are too long. */
+export function shorten(journals: Iterable<Journal>): void {
+  const all = [...journals];
+  const total = () => all.reduce((sum, { length }) => sum + length, 0);
+  while (total() > MAX_TOTAL) {
+    all.reduce((one, other) => one.length < other.length ? other : one)
+      .dropOldest();
   }
 }
 

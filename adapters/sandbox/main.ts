@@ -12,9 +12,11 @@ import {
 } from "../standalone/command_line.ts";
 import { apiKeys } from "../../core/keys/api_keys.ts";
 import { check, integer, readHost } from "../standalone/config.ts";
+import { parseBearer } from "../../core/keys/authenticate.ts";
 import { LOOPBACK } from "../http/server.ts";
 import { MAX_BYTES } from "./control.ts";
-import { sandbox } from "./mod.ts";
+import { describeRequest } from "./log.ts";
+import { sandbox, type SandboxEvent } from "./mod.ts";
 import { checkHosts } from "./serve.ts";
 
 const COMMAND = `${APART} sandbox`;
@@ -28,11 +30,14 @@ Example:  ${COMMAND} --pets 50
   --host HOST    the address to listen on (127.0.0.1; 0.0.0.0 means every address of this machine)
   --name HOST    another name by which it is reached, such as a compose service; may be repeated
   --key KEY      the API key (test); may be repeated
+  --worlds       each other key test-... is a world of its own: for tests that run in parallel
   --pets N       adds N pets, always the same ones, with ids from 1 (0)
   --pets FILE    adds the pets of a file, a JSON array of {"name":"Rex","categoryId":1}, which may have ids
   --max-pets N   the maximum number of pets (100000)
-  --after-removal  getPet is gone, as it will be after 5 December 2030
+  --after-removal
+                 shows the day when getPet is gone, as it will be after 5 December 2030
   --delay MS     delay before each answer, in ms (0)
+  --log          writes a line for each request to standard error
   --with-stdin   exits when its standard input is closed
   --quiet        writes no introduction to standard error
 
@@ -52,6 +57,8 @@ export async function runSandbox(args: readonly string[]): Promise<void> {
     "max-pets": { type: "string", default: "100000" },
     "after-removal": { type: "boolean", default: false },
     delay: { type: "string", default: "0" },
+    worlds: { type: "boolean", default: false },
+    log: { type: "boolean", default: false },
     "with-stdin": { type: "boolean" },
     quiet: { type: "boolean" },
   });
@@ -67,7 +74,9 @@ export async function runSandbox(args: readonly string[]): Promise<void> {
   check("--key", () => apiKeys(keys), UsageError);
   const store = check(`--pets ${file}`, () => {
     const pets = readPets(file) as number; // or an array: it is checked
-    return sandbox({ pets, getPet, key: keys, delay, maxPets });
+    const { worlds, log } = values;
+    const settings = { pets, getPet, key: keys, worlds, delay, maxPets };
+    return sandbox({ ...settings, ...log && { onEvent: writeLine } });
   }, UsageError);
 
   const exit = () => process.exit(0);
@@ -92,6 +101,14 @@ ${warning}
 `);
   }
   process.stdout.write(`${JSON.stringify({ url, key, control })}\n`);
+}
+
+/** Writes a line about a request that has ended; with `--worlds`, its key distinguishes it. */
+function writeLine({ type, request }: SandboxEvent): void {
+  if (type !== "end") return;
+  const key = parseBearer(request.headers.authorization ?? null);
+  const world = /^test-/.test(String(key)) ? `${key}  ` : "";
+  process.stderr.write(`${world}${describeRequest(request)}\n`);
 }
 
 /** Reads `--pets`: a number, or the JSON of a file. */

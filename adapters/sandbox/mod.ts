@@ -7,6 +7,7 @@
  */
 
 import { toResponse } from "../../core/http/message.ts";
+import { Refusal } from "../../core/http/refusal.ts";
 import type { Pet } from "../../core/pets/pet.ts";
 import { webBody } from "../../core/http/fetch_handler.ts";
 import type { Fault } from "./fault.ts";
@@ -14,9 +15,9 @@ import type { RecordedRequest } from "./journal.ts";
 import {
   type SandboxServeOptions,
   type SandboxServer,
-  serveStore,
+  serveWorlds,
 } from "./serve.ts";
-import { createStore, type SandboxOptions } from "./store.ts";
+import { createWorlds, type SandboxOptions } from "./worlds.ts";
 
 export type { Fields } from "../../core/http/message.ts";
 export type { NewPet, Pet, PetId, PetStatus } from "../../core/pets/pet.ts";
@@ -31,7 +32,7 @@ export type {
 export type { RecordedRequest, SandboxEvent } from "./journal.ts";
 export type { SeedPet } from "./seed.ts";
 export type { SandboxServeOptions, SandboxServer } from "./serve.ts";
-export type { SandboxOptions } from "./store.ts";
+export type { SandboxOptions } from "./worlds.ts";
 
 /** What `{other}` stands for without a port: no host has this name (RFC 2606 §2). */
 const OTHER = "http://other.invalid";
@@ -110,8 +111,9 @@ export interface Sandbox {
  * @throws {RangeError} if a number is out of bounds.
  */
 export function sandbox(options: SandboxOptions = {}): Sandbox {
-  const store = createStore(options);
-  const { key, add, reset } = store;
+  const worlds = createWorlds(options);
+  const { key, first } = worlds;
+  const { add, reset } = first;
 
   async function handle(
     input: Request | URL | string,
@@ -123,12 +125,19 @@ export function sandbox(options: SandboxOptions = {}): Sandbox {
     const { pathname, search } = new URL(url);
     const target = pathname + search;
     const fields = Object.fromEntries(headers);
+    const found = worlds.find(headers.get("authorization"));
+    // A request that begins no world is recorded in the first.
+    const store = found instanceof Refusal ? first : found;
     const entry = store.journal.begin({ method, target, headers: fields });
     const readBody = webBody(request);
     const exchange = { entry, signal, readBody, other: OTHER };
-    const answer = await store.answer(request, exchange);
+    const answer = found instanceof Refusal
+      ? found
+      : await store.answer(request, exchange);
     const isStream = answer?.body instanceof ReadableStream; // which ends later
-    if (signal.aborted || !isStream) store.journal.end(entry);
+    if (signal.aborted || !isStream) {
+      store.journal.end(entry, answer?.status);
+    }
     signal.throwIfAborted();
     if (answer === undefined) throw new TypeError("fetch failed"); // as undici's
     // Clients resolve `Link` and `Location` against it.
@@ -141,16 +150,16 @@ export function sandbox(options: SandboxOptions = {}): Sandbox {
     handle,
     key,
     get pets() {
-      return store.pets();
+      return first.pets();
     },
     get faults() {
-      return store.faults;
+      return first.faults;
     },
     get requests() {
-      return store.journal.list();
+      return first.journal.list();
     },
     add,
     reset,
-    serve: async (options = {}) => await serveStore(store, options),
+    serve: async (options = {}) => await serveWorlds(worlds, options),
   };
 }

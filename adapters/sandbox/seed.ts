@@ -120,11 +120,11 @@ function makePets(seed: unknown, maxPets: number): Pet[] {
 
 /**
  * Keeps pets in an array, which may already have some, with any ascending ids; those that are added
- * have `nextId` at least. It is full at `maxPets`.
+ * have `nextId` at least. `room` returns how many more it may keep.
  */
 export function arrayStorage(
   pets: Pet[],
-  maxPets: number,
+  room: () => number,
   nextId = 1n,
 ): PetStorage {
   const byKey = new Map<string, Pet>();
@@ -144,7 +144,7 @@ export function arrayStorage(
       const last = pets.at(-1)?.id ?? 0n;
       const id = last < nextId ? nextId : last + 1n;
       if (!isInt64(id)) throw new Error("Cannot create pet: no ids are left");
-      if (pets.length >= maxPets) {
+      if (room() <= 0) {
         throw storageError("unavailable", "create pet", "the sandbox is full");
       }
       const pet = { id: petId(id), name, categoryId, status };

@@ -9,13 +9,14 @@ import {
 import type { AddressInfo, Socket } from "node:net";
 import { toHandler } from "../../core/http/fetch_handler.ts";
 import type { Fields, Service } from "../../core/http/message.ts";
+import { Refusal } from "../../core/http/refusal.ts";
 import { checkIntegers, checkNames, shown } from "../../core/options.ts";
 import { isHost, noTunnel } from "../../core/http/target.ts";
 import { clientErrorListener, refuse } from "../http/node/client_error.ts";
 import { toNodeListener } from "../http/node/listener.ts";
 import { checkHostname, listenError, origin } from "../http/server.ts";
 import { CONTROL, createControl } from "./control.ts";
-import type { Store } from "./store.ts";
+import type { Worlds } from "./worlds.ts";
 
 /** Replaces a lost answer. The connection is closed, so it is not sent. */
 const LOST = { status: 500, headers: {}, body: null };
@@ -54,8 +55,8 @@ export interface SandboxServer {
 }
 
 /** Listens. Rejects if it cannot, for example because the port is in use. */
-export async function serveStore(
-  store: Store,
+export async function serveWorlds(
+  worlds: Worlds,
   options: SandboxServeOptions,
 ): Promise<SandboxServer> {
   checkNames(options, ["port", "hostname", "names", "other"], "serve");
@@ -64,15 +65,20 @@ export async function serveStore(
   checkHostname(hostname);
   checkHosts(names);
   if (options.other !== undefined) checkOrigin(options.other);
-  const { journal } = store;
   const otherName = hostname === "localhost" ? "127.0.0.1" : "localhost";
-  const control = createControl(store, [hostname, ...names]);
+  const control = createControl(worlds, [hostname, ...names]);
 
   function listener(req: IncomingMessage, res: ServerResponse): void {
     const { socket, rawHeaders } = req;
     const [method, target] = [String(req.method), String(req.url)];
     const headers = joinFields(rawHeaders);
-    const entry = CONTROL_TARGET.test(target)
+    const isControl = CONTROL_TARGET.test(target);
+    const found = worlds.find(
+      isControl ? null : headers.authorization ?? null,
+    );
+    // A request that begins no world is recorded in the first.
+    const { answer, journal } = found instanceof Refusal ? worlds.first : found;
+    const entry = isControl
       ? undefined
       : journal.begin({ method, target, headers, ...portOf(socket) });
     const gone = new AbortController();
@@ -93,14 +99,15 @@ export async function serveStore(
         return LOST;
       }
       if (!entry) return await control(request, connection, readBody);
-      const answer = await store.answer(request, {
+      if (found instanceof Refusal) return found;
+      const result = await answer(request, {
         entry,
         signal: gone.signal,
         connection: { socket, response: res },
         readBody,
         other: options.other ?? `http://${otherName}:${socket.localPort}`,
       });
-      if (answer !== undefined) return answer;
+      if (result !== undefined) return result;
       if (entry.fault?.reset) socket.resetAndDestroy();
       else socket.destroy();
       return LOST;
@@ -124,7 +131,7 @@ export async function serveStore(
   const { port: listensOn } = server.address() as AddressInfo; // it listens on TCP
   const root = origin(names[0] ?? hostname, listensOn);
   return {
-    key: store.key,
+    key: worlds.key,
     url: `${root}/v1`,
     control: root + CONTROL,
     async close(): Promise<void> {

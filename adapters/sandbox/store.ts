@@ -11,13 +11,6 @@ import type {
   ServiceRequest,
 } from "../../core/http/message.ts";
 import { normalizePath, parseTarget } from "../../core/http/target.ts";
-import { apiKeys } from "../../core/keys/api_keys.ts";
-import {
-  checkFunction,
-  checkIntegers,
-  checkNames,
-  MAX_TIME,
-} from "../../core/options.ts";
 import { parseBearer } from "../../core/keys/authenticate.ts";
 import type { Pet } from "../../core/pets/pet.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
@@ -32,39 +25,24 @@ import {
   type FaultTime,
   madeAnswer,
 } from "./fault.ts";
-import {
-  type Entry,
-  Journal,
-  recording,
-  type SandboxEvent,
-} from "./journal.ts";
+import { type Entry, type Journal, recording } from "./journal.ts";
 import { allowPrefer, preferred } from "./prefer.ts";
-import { arrayStorage, makeSeed, type SeedPet } from "./seed.ts";
+import { arrayStorage, makeSeed, type Seed } from "./seed.ts";
 
 /** How many faults may wait, and how many characters they may have as JSON. */
 const [MAX_FAULTS, MAX_LENGTH] = [1000, 16 * 1024 * 1024];
-/** Settings of `sandbox`. */
-export interface SandboxOptions {
-  /**
-   * The pets it starts with: this many, always the same, with ids from 1; or the given ones.
-   * Default: none.
-   */
-  readonly pets?: number | readonly SeedPet[];
-  /** The id of the first pet that is added, above those of `pets`. Default: the next. */
-  readonly nextId?: bigint;
-  /** If false, `getPet` is gone, as it will be after 5 December 2030. Default: true. */
-  readonly getPet?: boolean;
-  /** The API key, or several, each with its own idempotency keys. Default: `test`. */
-  readonly key?: string | readonly string[];
-  /** Delay before each answer, after the work, in ms: 0 to 2147483647. Default: none. */
-  readonly delay?: number;
-  /**
-   * The maximum number of pets. Further creates are answered with 503, as on a full disk. Default:
-   * 100000.
-   */
-  readonly maxPets?: number;
-  /** Receives what happens to each request, as it happens. */
-  readonly onEvent?: (event: SandboxEvent) => void;
+
+/** What a store is made of. */
+export interface StoreSettings {
+  readonly seed: Seed;
+  /** Its API keys; they may change. */
+  readonly keys: readonly string[];
+  readonly getPet: boolean;
+  /** Delay before each answer, in ms. */
+  readonly delay: number;
+  /** Returns how many more pets may be added. */
+  readonly room: () => number;
+  readonly journal: Journal;
 }
 
 /** How a request arrived. */
@@ -81,30 +59,11 @@ export interface Exchange {
 
 export type Store = ReturnType<typeof createStore>;
 
-/** The options of `sandbox`. */
-const NAMES = [
-  "pets",
-  "nextId",
-  "getPet",
-  "key",
-  "delay",
-  "maxPets",
-  "onEvent",
-];
-
-/** Throws as `sandbox` does. */
-export function createStore(options: SandboxOptions) {
-  checkNames(options, NAMES, "sandbox");
-  const { pets = 0, nextId, key = "test", delay = 0, maxPets = 100_000 } =
-    options;
-  checkIntegers({ delay }, 0, MAX_TIME);
-  checkIntegers({ maxPets }, 0);
-  const { getPet = true, onEvent } = options;
-  if (onEvent !== undefined) checkFunction(onEvent, "onEvent");
-  const keys = [key].flat();
+/** Makes a store: its pets, faults and journal, and the service of its keys. */
+export function createStore(settings: StoreSettings) {
+  const { keys, getPet, delay, room, journal } = settings;
   const cors = corsLayer({ origins: "*" });
-  const journal = new Journal(onEvent);
-  let seed = makeSeed(pets, maxPets, nextId);
+  let { seed } = settings;
   let kept: Pet[];
   let service: Service;
   let faults: readonly Fault[];
@@ -114,8 +73,8 @@ export function createStore(options: SandboxOptions) {
   function reset(): void {
     kept = [...seed.pets];
     service = createService(readHandlerOptions({
-      storage: arrayStorage(kept, maxPets, seed.nextId),
-      keys: apiKeys(keys),
+      storage: arrayStorage(kept, room, seed.nextId),
+      keys: { verify: (key) => keys.includes(key) },
       getPet,
       onError: (cause) => cause instanceof StorageError || console.error(cause),
     }));
@@ -189,7 +148,6 @@ export function createStore(options: SandboxOptions) {
   }
 
   return {
-    key: keys[0] as string, // apiKeys refuses an empty array
     answer,
     journal,
     reset,
@@ -197,6 +155,9 @@ export function createStore(options: SandboxOptions) {
       return JSON.parse(JSON.stringify(faults)); // as Journal.list
     },
     pets: (): readonly Pet[] => kept.map((pet) => ({ ...pet })),
+    get size() {
+      return kept.length;
+    },
     /** The pets and requests in numbers, and the faults that wait. */
     state: () => ({ pets: kept.length, faults, requests: journal.size }),
     /** Throws as `checkFaults` does; then none is added. */
@@ -216,7 +177,7 @@ export function createStore(options: SandboxOptions) {
     },
     /** Throws as `makeSeed` does; then nothing is changed. */
     seed(pets: unknown, nextId?: unknown): void {
-      seed = makeSeed(pets, maxPets, nextId);
+      seed = makeSeed(pets, kept.length + room(), nextId);
       reset();
     },
   };

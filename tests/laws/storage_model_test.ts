@@ -208,7 +208,7 @@ const memory: Place = async () => {
 };
 
 const array: Place = async () => {
-  const storage = arrayStorage([], 1000);
+  const storage = arrayStorage([], () => 1000);
   return async () => storage;
 };
 

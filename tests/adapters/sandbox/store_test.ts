@@ -10,7 +10,7 @@ import {
   type SandboxEvent,
   type SandboxOptions,
 } from "../../../adapters/sandbox/mod.ts";
-import { createStore } from "../../../adapters/sandbox/store.ts";
+import { createWorlds } from "../../../adapters/sandbox/worlds.ts";
 import { type Answer, ask, type Question } from "../../contract/ask.ts";
 import { REX, REX_JSON } from "../../support/pets.ts";
 import { turns, until } from "../../support/time.ts";
@@ -220,7 +220,7 @@ test("a body that is cut fails after so many bytes; a shorter one is whole", asy
 });
 
 test("a body is cut off once its socket is empty, though no event says so", async () => {
-  const store = createStore({ pets: 2 });
+  const { first: store } = createWorlds({ pets: 2 });
   store.add({ cut: 10 });
   const socket = Object.assign(new EventEmitter(), { writableLength: 10 });
   const response = { useChunkedEncodingByDefault: true };
