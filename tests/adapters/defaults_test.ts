@@ -83,7 +83,7 @@ const MEASURES: Readonly<Record<string, IsReached>> = {
     for (let caller = 0; caller <= n; caller++) limiter(`${caller}`);
     return limiter("0").allowed; // it was forgotten
   },
-  "adapters/sandbox/store.ts maxPets": async (n) =>
+  "adapters/sandbox/worlds.ts maxPets": async (n) =>
     await (async () => sandbox({ pets: n + 1 }))().then(
       () => false,
       () => true,
