@@ -34,6 +34,7 @@ import {
   SENTENCES,
 } from "./judge/sets.ts";
 import { CLAUSES } from "./lab/seeded/mistakes.ts";
+import { connections, LEAVES_UNREAD } from "./judge/unread.ts";
 
 const SPEC = { sets: [INTERFACE] };
 
@@ -329,6 +330,76 @@ test("the judge says if a connection is closed, and if there are more answers", 
   assert.match(`${exchange}`, /(?:\n< 201){3}$/);
 });
 
+/**
+ * Serves a store, but answers a request with a wrong key or media type from its header alone, and
+ * takes its body for the next request, or the start of one.
+ */
+function leaveUnread(socket: Socket, { fetch }: OpenService): void {
+  let text = "";
+  let isBusy = false;
+  const answerNext = async (): Promise<void> => {
+    const [head = "", rest] = text.split(/\r\n\r\n(.*)/s);
+    if (isBusy || rest === undefined) return;
+    const [line = "", ...lines] = head.split("\r\n");
+    const [method = "", target = ""] = line.split(" ");
+    const headers = new Headers(
+      lines.map((line) => line.split(/: ?(.*)/, 2) as [string, string]),
+    );
+    const isEarly = headers.get("content-type") === "text/plain" ||
+      headers.get("authorization") !== "Bearer secret";
+    const length = isEarly ? 0 : Number(headers.get("content-length"));
+    if (rest.length < length) return;
+    text = rest.slice(length);
+    isBusy = true;
+    const isPlain = method === "GET" || method === "HEAD" || length === 0;
+    const body = Buffer.from(rest.slice(0, length), "latin1");
+    const request = { method, headers, ...isPlain ? {} : { body } };
+    const answer = /^[A-Z]+$/.test(method)
+      ? await fetch(new Request(`http://localhost${target}`, request))
+      : new Response("what?", { status: 400 });
+    const content = Buffer.from(await answer.arrayBuffer());
+    const size = method === "HEAD" ? "" : `content-length: ${content.length}`;
+    const fields = Array.from(answer.headers, (field) => field.join(": "));
+    const kept = fields.filter((field) => !/^content-length/.test(field));
+    socket.write(
+      [`HTTP/1.1 ${answer.status} x`, size, ...kept, "\r\n"]
+        .filter(Boolean).join("\r\n"),
+    );
+    socket.write(content);
+    isBusy = false;
+    await answerNext();
+  };
+  socket.setEncoding("latin1");
+  socket.on("data", (chunk) => {
+    text += chunk;
+    answerNext();
+  });
+}
+
+test("what fails because bodies are left unread is due to that, and nothing else", async (t) => {
+  const own = handleService();
+  const sockets: Socket[] = [];
+  const { base } = await rawServer(t, (socket) => {
+    sockets.push(socket);
+    leaveUnread(socket, own);
+  });
+  const service = { ...own, base, fetch, ...connections(base) };
+  const only = new Set([
+    "createPet accepts JSON in UTF-8 alone, however Content-Type spells it",
+    "no key or a wrong one is 401, whatever else is wrong with the request",
+    "createPet answers 201 with the animal and a new id",
+    "getPet returns the animal with this id, and no other",
+  ]);
+  const { fixFirst, unread, clauses } = await judge(service, { only });
+  for (const socket of sockets) socket.destroy();
+  assert.equal(fixFirst, LEAVES_UNREAD);
+  assert.match(`${unread}`, /^> POST [^]*\n< 401\n[^]*\n> GET [^]*\n< 400\n/);
+  const [wrong] = clauses.filter(({ outcome }) => outcome === "fails");
+  const { because, alone, reason } = wrong ?? {};
+  assert.deepEqual([because, alone], [LEAVES_UNREAD, "holds"]);
+  assert.match(`${reason}`, /^what\?: 400/);
+});
+
 test("the judge reads the answers of servers that write them otherwise", async (t) => {
   const list =
     "HTTP/1.1 200 OK\r\nTransfer-Encoding:Chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n";
@@ -458,6 +529,47 @@ test("a reason is short, however long the answer is", async () => {
   assert.match(reason, /^x{5000}$/);
 });
 
+test("what a reader would not see is shown", async () => {
+  const reasonOf = async (is: string, not: string) => {
+    const check = async () => assert.equal(is, not, "name");
+    return (await judgeClause(check, handleService())).reason;
+  };
+  assert.equal(
+    await reasonOf("Zo\u00eb🐕 \ufb01", "Zoe\u0308🐕\u00a0fi"),
+    "name: 'Zoë🐕 \\u{fb01}' should be 'Zoe\\u{308}🐕\\xa0fi'",
+  );
+  const long = "x".repeat(1100);
+  assert.equal(
+    await reasonOf(long.slice(0, 255), long),
+    `name: '${"x".repeat(49)}…${
+      "x".repeat(40)
+    }' (they differ at character 257) ` +
+      `should be '${"x".repeat(49)}…${"x".repeat(140)}…`,
+  );
+  const { exchange } = await judgeClause(async (client) => {
+    const bytes = new Uint8Array([0x7b, 0xff, 0x7d]);
+    await client.post(bytes);
+    client.service.seen?.("GET /é HTTP/1.1\r\nX: a\nB:\tc\0\r\n\r\n");
+    throw new Error("It fails");
+  }, handleService());
+  assert.equal(
+    exchange,
+    "> GET /\\xe9 HTTP/1.1\n> X: a\\n\n> B:\\x09c\\x00\n< nothing",
+  );
+  const asked = await judgeClause(async (client) => {
+    await client.post(new Uint8Array([0x7b, 0xff, 0x7d]));
+    throw new Error("It fails");
+  }, handleService());
+  assert.match(`${asked.exchange}`, /^> \{\\xff\}$/m);
+  const cut = await judgeClause(async (client) => {
+    client.service.seen?.(`${"a: b\n".repeat(50)}${"y".repeat(999)}{"end":1}`);
+    throw new Error("It fails");
+  }, handleService());
+  const lines = `${cut.exchange}`.split("\n");
+  assert.ok(lines.length === 13 && /… \(51 lines\)/.test(`${lines[8]}`));
+  assert.match(`${lines.at(-2)}`, /^> y{150}… \(1008 .*\) …y+\{"end":1\}$/);
+});
+
 /** A service that answers all requests in the same way. */
 const always =
   (status: number, headers: Readonly<Record<string, string>> = {}) =>
@@ -508,7 +620,7 @@ const STRANGERS: readonly (readonly [
     async () => new Response("bad host", { status: 400 }),
   ],
   [
-    /^The service refuses the pet .*--category ID. It says: %1B\[31m KEY$/,
+    /^The service refuses the pet .*--category ID. It says: \\x1b\[31m KEY$/,
     creates("\u001b[31m secret", 400),
   ],
   [/^POST \/pets with the pet .* is answered with 500/, creates("[]", 500)],
@@ -623,7 +735,7 @@ test("the judge hides a key however it is written", async () => {
     const service = { ...handleService({ keys: apiKeys([key]) }), key };
     const forms = [key, key.toUpperCase(), btoa(`${key}:`), `X: ${key},x`];
     const { exchange = "" } = await judgeClause((client) => {
-      client.service.seen?.(forms.join("\n"));
+      client.service.seen?.(forms.join("\r\n"));
       return Promise.reject(new Error("It fails"));
     }, service);
     assert.equal(exchange, "> KEY\n> KEY\n> KEY\n> X: KEY,x\n< nothing");

@@ -12,6 +12,11 @@ export interface Pet {
 export interface OpenService {
   /** Sends a request to it. The judge adds a time limit and does not follow redirects. */
   fetch(request: Request, init?: RequestInit): Promise<Response>;
+  /** Sends a request on a connection of its own; absent if there are no connections. */
+  readonly fetchAlone?: (
+    request: Request,
+    init?: RequestInit,
+  ) => Promise<Response>;
   /** Its base address, `http://127.0.0.1:1234/v1`. */
   readonly base: string;
   /** A key that it accepts. */
@@ -38,6 +43,8 @@ export interface OpenService {
 /** The body and header fields of a request; the key is added unless `authorization` is given. */
 export interface Question {
   readonly body?: string | Uint8Array | ReadableStream<Uint8Array>;
+  /** What reports show of a body that is a stream. Default: `(in pieces)`. */
+  readonly shown?: string;
   /** Values by name; `undefined` omits a field. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
@@ -52,6 +59,20 @@ export interface Answer {
 /** Keeps a byte order mark, which JSON must not begin with (RFC 8259 §8.1). */
 const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
 
+/** Shows bytes that are not UTF-8 as `\xff`. */
+function toText(bytes: Uint8Array = new Uint8Array()): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+      .decode(bytes);
+  } catch {
+    return Array.from(
+      bytes,
+      (byte) =>
+        byte < 0x80 ? String.fromCharCode(byte) : `\\x${byte.toString(16)}`,
+    ).join("");
+  }
+}
+
 /** Sends one request: `address` is below the base (`/pets`), or absolute. */
 export async function ask(
   service: Pick<OpenService, "fetch" | "base" | "seen"> & {
@@ -59,7 +80,7 @@ export async function ask(
   },
   method: string,
   address: string,
-  { body, headers = {} }: Question = {},
+  { body, headers = {}, shown = "(in pieces)" }: Question = {},
 ): Promise<Answer> {
   const sent = new Headers();
   const all = {
@@ -76,8 +97,8 @@ export async function ask(
     ? new TextEncoder().encode(body)
     : body;
   const fields = [...sent].map(([name, value]) => `${name}: ${value}\n`);
-  const shown = content instanceof ReadableStream ? "(in pieces)" : body ?? "";
-  service.seen?.(`${method} ${url}\n${fields.join("")}\n${shown}`);
+  const asSent = content instanceof ReadableStream ? shown : toText(content);
+  service.seen?.(`${method} ${url}\n${fields.join("")}\n${asSent}`);
   const sentBody = content !== undefined && { body: content as BodyInit };
   const init = { method, headers: sent, duplex: "half", ...sentBody };
   const response = await service.fetch(new Request(url, init));

@@ -39,6 +39,34 @@ export function assertJson({ headers }: Answer): void {
   assert.match(type, /^application\/json *(?:;|$)/i, words);
 }
 
+/** What a page of ten thousand pets has is read; several times as much would take hundreds of MB. */
+const MOST_VALUES = 100_000;
+const MOST_LEVELS = 1000;
+
+/** Reads JSON, unless it has too many values, or too many arrays and objects within one another. */
+export function readJson(
+  text: string,
+  reviver?: Parameters<typeof JSON.parse>[1],
+): unknown {
+  let values = 0;
+  let level = 0;
+  let isInString = false;
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i];
+    if (character === '"') isInString = !isInString;
+    else if (isInString) i += character === "\\" ? 1 : 0;
+    else if (character === "]" || character === "}") level--;
+    else if (character === ",") values++;
+    else if (character === "[" || character === "{") {
+      values++;
+      level++;
+    }
+    const isReadable = values <= MOST_VALUES && level <= MOST_LEVELS;
+    assert.ok(isReadable, "the body has too many values, or too deep ones");
+  }
+  return JSON.parse(text, reviver);
+}
+
 /**
  * Asserts an error as the interface describes it: this status, and an Error body that repeats it.
  * Returns the message.
@@ -46,7 +74,10 @@ export function assertJson({ headers }: Answer): void {
 export function assertRefused(answer: Answer, status: number): string {
   assert.equal(answer.status, status, answer.text);
   assertJson(answer);
-  const error = JSON.parse(answer.text);
+  const error = readJson(answer.text) as {
+    readonly [member: string]: unknown;
+    readonly message: string;
+  };
   for (const member of ["code", "message"]) {
     const isText = typeof error?.[member] === "string";
     assert.ok(isText, `the Error body has no ${member} that is a string`);
@@ -71,7 +102,7 @@ export function assertAnyError(answer: Answer): string {
   // A page of pets in place of an error would fill screens.
   assert.ok(is >= 400, `${is} is not an error: ${text.slice(0, 200)}`);
   assertJsonHeaders(answer.headers);
-  const body: Record<string, unknown> = JSON.parse(answer.text);
+  const body = readJson(answer.text) as Record<string, unknown>;
   assert.deepEqual(Object.keys(body).sort(), ["code", "message", "status"]);
   const { code, message, status } = body;
   assert.ok(typeof code === "string" && code in STATUS_OF, `code ${code}`);

@@ -387,7 +387,9 @@ export async function exchange(
     `"${member}":${value}`
   );
   const made = typeof body === "function" ? body(`{${json}}`) : body;
-  return await client.post(isInPieces ? inPieces(made) : made, headers);
+  if (!isInPieces) return await client.post(made, headers);
+  const sent = { body: inPieces(made), shown: `${made}\n(chunked)`, headers };
+  return await client.send("POST", "/pets", sent);
 }
 
 function inPieces(body: Body): ReadableStream<Uint8Array> {

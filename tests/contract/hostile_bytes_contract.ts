@@ -211,7 +211,7 @@ function line(client: PetsClient, method: string, fields = ""): string {
 }
 
 /** Tells whether a text has a whole answer, or its whole header if it has no length. */
-function isWhole(text: string): boolean {
+export function isWhole(text: string): boolean {
   const [head = "", body] = text.split(/\r\n\r\n(.*)/s);
   const length = /^content-length: *(\d+)/im.exec(head)?.[1];
   return body !== undefined && body.length >= Number(length ?? 0);

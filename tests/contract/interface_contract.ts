@@ -497,17 +497,20 @@ const JSON_READ: Checks = {
     }
     const bytes = new TextEncoder().encode(body);
     const cuts = [0, bytes.indexOf(0xc3) + 1, bytes.indexOf(0xf0) + 2];
-    const answer = await client.post(
-      new ReadableStream({
-        async start(controller) {
-          for (const [i, cut] of cuts.entries()) {
-            controller.enqueue(bytes.slice(cut, cuts[i + 1]));
-            await new Promise((resolve) => setTimeout(resolve, 20));
-          }
-          controller.close();
-        },
-      }),
-    );
+    const inPieces = new ReadableStream({
+      async start(controller) {
+        for (const [i, cut] of cuts.entries()) {
+          controller.enqueue(bytes.slice(cut, cuts[i + 1]));
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+        controller.close();
+      },
+    });
+    const shown = `${body}\n(chunked, cut after bytes ${cuts.slice(1)})`;
+    const answer = await client.send("POST", "/pets", {
+      body: inPieces,
+      shown,
+    });
     if (answer.status === 411) throw new Unchecked("it wants Content-Length");
     assert.equal(petIn(answer, 201).name, name);
   },

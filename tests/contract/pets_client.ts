@@ -11,7 +11,7 @@ import {
   type Pet,
   type Question,
 } from "./ask.ts";
-import { assertJson } from "./error_reply.ts";
+import { assertJson, readJson } from "./error_reply.ts";
 
 /** Header fields by name; `undefined` omits one, such as the key in `authorization`. */
 type Fields = NonNullable<Question["headers"]>;
@@ -288,7 +288,7 @@ function nextPage(answer: Answer, from: string): string | undefined {
 
 /** Reads JSON with every integer as a bigint. */
 export function readExactly(text: string): unknown {
-  return JSON.parse(
+  return readJson(
     text,
     // The third argument has no type in TypeScript yet.
     (_name, value: unknown, context?: { readonly source?: string }) =>

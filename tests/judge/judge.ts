@@ -11,8 +11,9 @@ import {
   type Step,
   Unchecked,
 } from "../contract/pets_client.ts";
-import { hideKey, quote, SHOWN } from "./exchange.ts";
+import { hideKey, isBytes, isSent, show } from "./exchange.ts";
 import { explainFailure, LOOK, look, NOTHING_LISTENS } from "./look.ts";
+import { LEAVES_UNREAD, proveUnread } from "./unread.ts";
 import { type ClauseSet, DECISIONS, INTERFACE, needsPlainTcp } from "./sets.ts";
 
 /** The time limit for an answer, in ms. */
@@ -33,8 +34,15 @@ export interface Verdict {
   readonly reason?: string;
   /** If it fails: the sentence of the interface that it follows from. */
   readonly says?: string;
-  /** The clause whose failure makes this one fail: fix that first. */
+  /**
+   * Why it fails: another clause that fails, or that the service leaves the body of an earlier
+   * request unread. Fix that first.
+   */
   readonly because?: string;
+  /**
+   * If it fails after a request with a body: its outcome if each request has a connection of its own.
+   */
+  readonly alone?: "holds" | "fails" | "unchecked";
   /** If it fails: true if the file of `--baseline` has it. */
   readonly known?: true;
   /** If it fails: its last requests and answers, without the key. */
@@ -50,10 +58,13 @@ export interface Report {
   /** The outcomes, in the order of the clauses. */
   readonly clauses: readonly Verdict[];
   /**
-   * What to fix first: the clause during which the service ended, or the most harmful one that fails
-   * and is not in the baseline, or the likely reason if none could be checked; null if none fails.
+   * What to fix first: the clause during which the service ended, or that it leaves bodies unread, or
+   * the most harmful clause that fails and is not in the baseline, or the likely reason if none could
+   * be checked; null if none fails.
    */
   readonly fixFirst: string | null;
+  /** If the service leaves bodies unread: requests and answers on a connection that show it. */
+  readonly unread?: string;
   /** The seed of the generated values. */
   readonly seed: number;
   /** The number of pets for which a create was answered with a status from 200 to 299. */
@@ -107,28 +118,35 @@ export async function judge(
   let odd = 0;
   let silent = 0;
   let hasAnswered = false;
-  const fetch = withPatience(service, options.patience, (isSilent) => {
+  const fetch = withPatience(service.fetch, options.patience, (isSilent) => {
     silent = isSilent ? silent + 1 : 0;
     hasAnswered ||= !isSilent;
   });
-  const judged: OpenService = {
-    ...service,
-    seed,
-    added,
-    async fetch(request) {
+  const counting =
+    (fetch: OpenService["fetch"]): OpenService["fetch"] => async (request) => {
       const answer = await fetch(request);
       // seen() counts a 201, which may also answer bytes.
       const isOdd = answer.ok && answer.status !== 201;
       if (request.method === "POST" && isOdd) odd++;
       return answer;
-    },
+    };
+  const count = (message: string | Answer): void => {
+    if (isSent(message) || message.status !== 201) return;
+    try {
+      added.push(petIn(message, 201));
+    } catch {
+      odd++; // a clause will say what is wrong with it
+    }
+  };
+  let sent: readonly string[] = []; // the last two requests on connections that may be shared
+  const judged: OpenService = {
+    ...service,
+    seed,
+    added,
+    fetch: counting(fetch),
     seen(message) {
-      if (typeof message === "string" || message.status !== 201) return;
-      try {
-        added.push(petIn(message, 201));
-      } catch {
-        odd++; // a clause will say what is wrong with it
-      }
+      if (isSent(message)) sent = [...sent.slice(-1), message];
+      count(message);
     },
   };
   const verdicts: Verdict[] = [];
@@ -141,9 +159,29 @@ export async function judge(
     service: OpenService,
   ): Promise<Judged> => {
     const found = await judgeClause(clause, service);
-    if (found.reason !== NOTHING_LISTENS || !hasAnswered) return found;
-    hasAnswered = false; // what fails later says that nothing listens
-    return { ...found, reason: ENDED };
+    if (found.outcome !== "fails") return found;
+    if (found.reason === NOTHING_LISTENS) {
+      if (!hasAnswered) return found;
+      hasAnswered = false; // what fails later says that nothing listens
+      return { ...found, reason: ENDED };
+    }
+    const [before = "", last = ""] = sent;
+    if (!hasBody(before) || isBytes(last)) return found;
+    return { ...found, ...await judgeAlone(clause, service) };
+  };
+  let unread: string | undefined;
+  const judgeAlone = async (
+    clause: Clauses[string],
+    service: OpenService,
+  ): Promise<Pick<Verdict, "alone" | "because">> => {
+    const { fetchAlone } = service;
+    if (fetchAlone === undefined) return {};
+    const fetch = withPatience(fetchAlone, options.patience);
+    const other = { ...service, fetch: counting(fetch), seen: count };
+    const { outcome: alone } = await judgeClause(clause, other);
+    if (alone === "fails") return { alone };
+    unread ??= (await proveUnread(service)) ?? "";
+    return { alone, ...unread !== "" && { because: LEAVES_UNREAD } };
   };
   // These are checked first, but reported in their places.
   const early = new Map<string, Judged>();
@@ -170,7 +208,8 @@ export async function judge(
       const because = step === undefined ? causeOf(found, early) : STEPS[step];
       const cause = early.get(because) ??
         verdicts.find((earlier) => earlier.sentence === because);
-      const isEffect = because !== sentence && cause?.outcome === "fails";
+      const isEffect = because !== sentence && cause?.outcome === "fails" &&
+        verdict.because === undefined;
       // A failure after which no further clause is checked is always new.
       const isKnown = verdict.outcome === "fails" && known.has(sentence) &&
         silent < MOST_SILENT;
@@ -187,15 +226,19 @@ export async function judge(
   const toFix =
     failing.find((verdict) => verdict === before && isBlamed(verdict)) ??
       failing.find(isEnd) ??
+      failing.find(({ because }) => because === LEAVES_UNREAD) ??
       failing.find(({ because }) => because === undefined) ?? failing[0];
+  const isUnread = toFix?.because === LEAVES_UNREAD;
   // If the first check fails, nothing else is checked, and its reason is what to fix.
-  const fixFirst = (first.reason ?? toFix?.sentence) || null;
+  const fixFirst = first.reason ??
+    (isUnread ? LEAVES_UNREAD : toFix?.sentence ?? null);
   const { base: address } = service;
   // A create that is repeated with its Idempotency-Key adds nothing.
   const petsAdded = new Set(added.map(({ id }) => id)).size + odd;
   return {
     ...{ address, seed, sets: sets.map(sizeOf) },
     ...{ clauses: verdicts, fixFirst, petsAdded },
+    ...unread && { unread },
   };
 }
 
@@ -229,8 +272,11 @@ const UNANSWERED: Judged = {
 };
 
 /** A verdict, and the step that failed before the clause could be checked. */
-interface Judged
-  extends Pick<Verdict, "outcome" | "reason" | "exchange" | "says"> {
+interface Judged extends
+  Pick<
+    Verdict,
+    "outcome" | "reason" | "exchange" | "says" | "alone" | "because"
+  > {
   readonly step?: Step | undefined;
 }
 
@@ -242,10 +288,12 @@ export async function judgeClause(
   const { check, says } = typeof clause === "function"
     ? { check: clause }
     : clause;
-  const seen: (string | Answer)[] = [];
+  const seen: (string | Answer)[] = []; // the last requests and their answers
   const client = new PetsClient({
     ...service,
     seen(message) {
+      // Only the last requests and answers are shown; all of a clause's may take hundreds of MB.
+      if (isSent(message) && !isSent(seen.at(-1))) seen.length = 0;
       seen.push(message);
       service.seen?.(message);
     },
@@ -257,13 +305,17 @@ export async function judgeClause(
     if (error instanceof Unchecked) {
       return { outcome: "unchecked", reason: error.message };
     }
-    const hide = (text: string) =>
-      hideKey(text.replaceAll("\r\n", "\n"), service.key);
-    const exchange = lastOf(seen, hide).join("\n");
+    const hide = (text: string) => hideKey(text, service.key);
+    const exchange = show(seen, service.key);
     const { step } = Object(error) as { readonly step?: Step };
     const reason = hide(explain(error)).slice(0, MAX_REASON);
     return { outcome: "fails", reason, ...says && { says }, exchange, step };
   }
+}
+
+/** Tells whether a request was sent by `fetch` and had a body. */
+function hasBody(sent: string): boolean {
+  return !isBytes(sent) && /\n\n./.test(sent);
 }
 
 /** Returns the clause of a step that fails for the same reason, or "". */
@@ -318,9 +370,9 @@ export async function findMark(
  * redirects.
  */
 export function withPatience(
-  service: OpenService,
+  fetch: OpenService["fetch"],
   patience = PATIENCE,
-  onEnd: (isSilent: boolean) => void,
+  onEnd: (isSilent: boolean) => void = () => {},
 ): OpenService["fetch"] {
   return async (request) => {
     const end = new AbortController();
@@ -333,8 +385,8 @@ export function withPatience(
     const init: RequestInit = { signal, redirect: "manual" };
     // A server may close an idle connection just as it is used again (RFC 9112 §9.3.1).
     const again = request.clone();
-    const answer = service.fetch(request, init)
-      .catch(() => service.fetch(again, init))
+    const answer = fetch(request, init)
+      .catch(() => fetch(again, init))
       .then(readWhole);
     answer.catch(() => {}); // in case the time limit comes first
     try {
@@ -370,10 +422,7 @@ function explain(error: unknown): string {
   const [words = ""] = generatedMessage ? [] : message.split("\n");
   const isTold = typeof actual === "boolean" || expected instanceof RegExp;
   if (isTold && words !== "") return words;
-  const [is, not] = [actual, expected].map((value) =>
-    inspect(value, { breakLength: Infinity, compact: true })
-      .replaceAll(/\b(\d+)n\b/g, "$1") // as in JSON
-  );
+  const [is, not] = contrast(toWords(actual), toWords(expected));
   if (expected instanceof RegExp) {
     const should = operator === "match" ? "should" : "should not";
     return `${is} ${should} match ${not}`;
@@ -385,21 +434,22 @@ function explain(error: unknown): string {
   return `${isShown ? "" : `${words}: `}${is} should be ${not}`;
 }
 
-/** Quotes the last requests and their answers. The key is hidden before anything is cut. */
-function lastOf(
-  seen: readonly (string | Answer)[],
-  hide: (text: string) => string,
-): readonly string[] {
-  const isSent = (message: string | Answer | undefined) =>
-    typeof message === "string";
-  let start = seen.findLastIndex(isSent);
-  while (isSent(seen[start - 1])) start--;
-  const shown = seen.slice(Math.max(start, 0)).map((message) => {
-    if (typeof message === "string") return quote(hide(message), ">");
-    const { status, headers, text } = message;
-    const lines = [...headers].filter(([name]) => SHOWN.test(name))
-      .map(([name, value]) => `${name}: ${value}\n`);
-    return quote(hide(`${status}\n${lines.join("")}\n${text}`), "<");
-  });
-  return isSent(seen.at(-1)) ? [...shown, "< nothing"] : shown;
+function toWords(value: unknown): string {
+  return inspect(value, { breakLength: Infinity, compact: true })
+    .replaceAll(/\b(\d+)n\b/g, "$1"); // as in JSON
+}
+
+/** Leaves out the start and the end of long texts, but not the place where they differ. */
+function contrast(is: string, not: string): [is: string, not: string] {
+  const both = [is, not] as const;
+  if (both.every(({ length }) => length <= 300)) return [is, not];
+  const at = Array.from(is).findIndex((_, i) => is[i] !== not[i]);
+  const first = at < 0 ? Math.min(is.length, not.length) : at;
+  const cut = (text: string): string => {
+    const start = first > 100 ? `${text.slice(0, 50)}…` : "";
+    const from = first > 100 ? first - 40 : 0;
+    const end = text.length > first + 100 ? "…" : "";
+    return `${start}${text.slice(from, first + 100)}${end}`;
+  };
+  return [`${cut(is)} (they differ at character ${first + 1})`, cut(not)];
 }

@@ -21,6 +21,7 @@ import {
   OWN,
   SENTENCES,
 } from "./sets.ts";
+import { connections } from "./unread.ts";
 
 const COMMAND = `${APART} judge`;
 
@@ -128,7 +129,10 @@ export async function runJudge(args: readonly string[]): Promise<void> {
       known: SENTENCES,
     });
   const close = (): Promise<void> => Promise.resolve();
-  const service = { fetch, base, key, categoryId, close };
+  const service = {
+    ...{ fetch, base, key, categoryId, close },
+    ...connections(base),
+  };
   const options = {
     sets,
     only: chosen,

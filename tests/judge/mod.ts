@@ -21,6 +21,7 @@ import {
   withPatience,
 } from "./judge.ts";
 import { DECISIONS, INTERFACE } from "./sets.ts";
+import { connections } from "./unread.ts";
 
 export type { Report, Verdict } from "./judge.ts";
 
@@ -131,7 +132,7 @@ export function interfaceContract(options: InterfaceContractOptions): void {
   checkNames(options, ["it", ...SERVICE], "interfaceContract");
   const { it, timeout = PATIENCE } = options;
   const service = serviceOf(options);
-  const fetch = withPatience(service, timeout, () => {});
+  const fetch = withPatience(service.fetch, timeout);
   let opened: Promise<OpenService> | undefined;
   const open = async (): Promise<OpenService> => {
     const patient = { ...service, fetch };
@@ -159,6 +160,7 @@ function serviceOf(options: ServiceOptions): OpenService {
   }
   return {
     fetch: async (request, init) => await fetch(request, init),
+    ...options.fetch === undefined && connections(base),
     base,
     key,
     ...categoryId !== undefined && { categoryId },

@@ -2,6 +2,7 @@
 
 import { isNewFailure, type Report, type Verdict } from "./judge.ts";
 import type { TestCase } from "./junit.ts";
+import { LEAVES_UNREAD } from "./unread.ts";
 
 const HEADINGS = {
   interface: "The interface",
@@ -24,11 +25,17 @@ export function printer(): (verdict: Verdict) => void {
           more.because ?? reason
         }\n`,
       );
-    } else if (more.because !== undefined) {
+    } else if (more.because !== undefined && more.alone === undefined) {
       console.log(`fails: ${sentence}\n    because of: ${more.because}\n`);
     } else {
       const cited = says === undefined ? "" : `\nThe interface: ${says}`;
-      const shown = `${reason}${cited}\n${more.exchange ?? ""}`.trimEnd();
+      const alone = more.alone === undefined
+        ? ""
+        : `\nWith a connection for each request: ${more.alone}`;
+      const why = more.because === undefined
+        ? `\n${more.exchange ?? ""}`
+        : `\nbecause of: ${more.because}`;
+      const shown = `${reason}${cited}${alone}${why}`.trimEnd();
       console.log(
         `fails: ${sentence}\n    ${shown.replaceAll("\n", "\n    ")}\n`,
       );
@@ -37,9 +44,8 @@ export function printer(): (verdict: Verdict) => void {
 }
 
 /** Prints how many clauses hold, and what to fix first. */
-export function printSummary(
-  { clauses, fixFirst, petsAdded, seed }: Report,
-): void {
+export function printSummary(report: Report): void {
+  const { clauses, fixFirst, petsAdded, seed } = report;
   console.log("");
   for (const source of ["interface", "decision", "own"] as const) {
     const outcomes = clauses.filter((verdict) => verdict.source === source)
@@ -55,7 +61,12 @@ export function printSummary(
   }
   const known = clauses.filter((verdict) => verdict.known).length;
   if (known > 0) console.log(`In the baseline: ${known} of those that fail.`);
-  if (fixFirst !== null) console.log(`Fix first: ${fixFirst}`);
+  if (fixFirst === LEAVES_UNREAD) {
+    const shown = `${report.unread}`.replaceAll("\n", "\n    ");
+    console.log(
+      `Fix first: ${fixFirst}. Before the next request on a connection, read the rest of the body, or close the connection (RFC 9112 §9.3):\n    ${shown}`,
+    );
+  } else if (fixFirst !== null) console.log(`Fix first: ${fixFirst}`);
   const added = petsAdded === 0
     ? "No create succeeded."
     : `At least ${petsAdded} pets were added.`;

@@ -162,6 +162,32 @@ test("the judge exits with 1 only if more fails than in the baseline", async (t)
   }
 });
 
+test(
+  "a store that answers 1 MB of brackets takes little memory",
+  { skip },
+  async (t) => {
+    const body = `[${"[],".repeat(333_000)}[]]`;
+    const headers = { "content-type": "application/json" };
+    let id = 0;
+    const server = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+      async (request) => {
+        if (request.method !== "POST") return new Response(body, { headers });
+        const pet = await request.json().catch(() => ({}));
+        return Response.json({ ...pet, id: ++id }, { status: 201 });
+      },
+    );
+    atEnd(t, () => server.shutdown());
+    const main = pathOf("tests/judge/main.ts");
+    const flags = ["-A", "--v8-flags=--max-old-space-size=128"];
+    const address = `http://127.0.0.1:${server.addr.port}/v1`;
+    const args = [address, ...KEY, "--only", "spec"];
+    const { code, stdout } = await run([...commandLine(main, flags), ...args]);
+    assert.match(stdout, /too many values[^]*\nAt least \d+ pets/);
+    assert.equal(code, 1);
+  },
+);
+
 test("the judge refuses what it cannot judge, in a sentence", async () => {
   const local = `http://127.0.0.1:${await freePort()}/v1`;
   const wrong: [code: number, RegExp, ...args: string[]][] = [
