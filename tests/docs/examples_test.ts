@@ -70,10 +70,15 @@ function blocksOf(language: string): readonly Block[] {
   return found;
 }
 
-test("code blocks are ts, console or sh; in docs/sandbox.md also python, toml and yaml", () => {
+/** The languages of code blocks in these documents, besides ts, console and sh. */
+const LANGUAGES: Readonly<Record<string, string>> = {
+  "docs/sandbox.md": "|python|toml|yaml",
+  "docs/exam.md": "|python|go|text", // exam_slow.ts
+};
+
+test("code blocks are ts, console or sh; in two documents others too", () => {
   for (const { file, language, text } of blocks) {
-    const others = file === "docs/sandbox.md" ? "|python|toml|yaml" : "";
-    const known = RegExp(`^(?:ts|console|sh${others})$`);
+    const known = RegExp(`^(?:ts|console|sh${LANGUAGES[file] ?? ""})$`);
     assert.match(language, known, `${file}: ${text}`);
   }
 });
@@ -107,6 +112,7 @@ const RUN_ELSEWHERE: readonly string[] = [
   "application_test.ts", // recipes_test.ts
   "client.ts", // tests/adapters/client/http_test.ts
   "deno_deploy.ts", // deployment_slow.ts
+  "exam/adapter.ts", // exam_slow.ts
   "lambda.ts", // recipes_test.ts
   "sandbox/deno_test.ts", // sandbox_slow.ts
   "sandbox/node_test.ts", // sandbox_slow.ts
@@ -122,13 +128,23 @@ test("every example is run", () => {
   );
 });
 
-test("every ts and python block is part of an example, line for line", () => {
-  const programs = [...examples, ...filesIn("docs/examples", ".py")];
-  const sources = programs.map((path) => "\n" + readText(path));
-  for (const { file, text } of [...blocksOf("ts"), ...blocksOf("python")]) {
+test("every ts, python and go block is part of an example, line for line", () => {
+  const programs = [".py", ".go"].flatMap((ending) =>
+    filesIn("docs/examples", ending)
+  );
+  const sources = [...examples, ...programs]
+    .map((path) => "\n" + readText(path));
+  const flush = (text: string) => text.replaceAll(/^\s+/gm, "");
+  const goSources = sources.map(flush);
+  for (
+    const { file, language, text } of ["ts", "python", "go"].flatMap(blocksOf)
+  ) {
     if (file === "docs/tour.md") continue; // the next test
+    const isThere = language === "go" // unindented by the formatter
+      ? goSources.some((source) => source.includes(flush(text)))
+      : sources.some((source) => source.includes("\n" + text));
     assert.ok(
-      sources.some((source) => source.includes("\n" + text)),
+      isThere,
       `${file}: no example contains\n${text}`,
     );
   }
@@ -348,7 +364,7 @@ test("every program and permission in an sh block is right", () => {
         /^(?:\w+=\S+ )*(?:npm|npx|pnpm|deno|bun|node|sqlite3|pg_dump|psql|git) /,
       );
       for (const [program] of line.matchAll(/(?<=\s)[\w/]+\.ts\b/g)) {
-        const exists = [".", "docs/examples"]
+        const exists = [".", "docs/examples", "docs/examples/exam"]
           .some((folder) => existsSync(pathOf(`${folder}/${program}`)));
         assert.ok(exists, `${file}: ${program}`);
       }
