@@ -70,6 +70,13 @@ function honest({ call, attempts }: Failure): Told {
 
 const STATUSES = ["available", "pending", "sold"];
 
+/** Tells whether a pet has no member that is unknown. */
+function isPlain(pet: unknown): boolean {
+  return Object.keys(Object(pet)).every((name) =>
+    /^(?:id|name|categoryId|status)$/.test(name)
+  );
+}
+
 /** Prints pets by their own words. */
 const printing = (
   show: (pet: Shown) => string,
@@ -203,12 +210,21 @@ export const RIGHT: Clients = {
       throw new Failed("an unknown status");
     },
   },
+  "refuses an unknown member": {
+    ...upTo(3),
+    parse(text) {
+      const value = parseExactly(text);
+      if ([value].flat().every(isPlain)) return value;
+      throw new Failed("an unknown member");
+    },
+  },
   "shows an unknown status as its own word": {
     takes: (pet) =>
       STATUSES.includes(pet.status ?? "sold")
         ? pet
         : { ...pet, status: "UNKNOWN_DEFAULT" },
   },
+  "stops at an empty page": { stops: (pets) => pets.length === 0 },
   "asks the list for one pet": { ...upTo(3), findsInList: true },
   "follows redirects as browsers do": {
     follows: (_status, isSameHost) => isSameHost ? "with key" : "without",
@@ -240,6 +256,14 @@ export const RIGHT: Clients = {
       problem === undefined && status >= 200 && status < 300,
   },
 };
+
+/** Right clients that need much time. */
+export const SLOW: readonly string[] = [
+  "retries to the end",
+  "retries to the end, and says what it knows",
+  "waits 8 s between attempts",
+  "starts in 10 s",
+];
 
 /** Whether to send a request again after anything that is no success. */
 const stubborn: Habits = { again: ({ count }) => count < 3, pause: () => 50 };
@@ -299,6 +323,8 @@ export const WRONG: Readonly<Record<string, Clients>> = {
   adds_two: {
     "sends a create again without a key": {
       ...stubborn,
+      accepts: (received) =>
+        isSuccess(received) && /[\]}]$/.test(received.text),
       idempotencyKey: () => undefined,
     },
     "has a new key for each attempt": {
@@ -315,6 +341,10 @@ export const WRONG: Readonly<Record<string, Clients>> = {
   false_success: {
     "prints a likely pet without an answer": {
       fails: (failure) => calmly(failure, likely(failure)),
+    },
+    "makes its key of the body": {
+      idempotencyKey: ({ petName, category }) =>
+        `${petName} ${category}`.replaceAll(" ", "-"),
     },
     "says that a pet was added": { fails: () => saying(true) },
   },
@@ -340,7 +370,6 @@ export const WRONG: Readonly<Record<string, Clients>> = {
       ...stubborn,
       recovers: (pets) => [...pets, ...pets],
     },
-    "asks for a rounded id": { asksFor: (id) => `${BigInt(Number(id))}` },
     "keeps 32 bits of a category": {
       takes: (pet) => ({
         ...pet,
@@ -353,6 +382,7 @@ export const WRONG: Readonly<Record<string, Clients>> = {
   },
   loses_digits: {
     "rounds numbers": { ...upTo(3), parse: parseRounded },
+    "asks for a rounded id": { asksFor: (id) => `${BigInt(Number(id))}` },
     "rounds numbers, and asks for a rounded id": {
       parse: parseRounded,
       asksFor: (id) => `${BigInt(Number(id))}`,
@@ -369,6 +399,12 @@ export const WRONG: Readonly<Record<string, Clients>> = {
     "prints the pets that it has": {
       fails: (failure) => calmly(failure, failure.pets),
     },
+    "drops pets with an unknown member": {
+      parse(text) {
+        const value = parseExactly(text);
+        return Array.isArray(value) ? value.filter(isPlain) : value;
+      },
+    },
     "prints what it can read of half a page": {
       fails: (failure) =>
         calmly(failure, [
@@ -379,7 +415,6 @@ export const WRONG: Readonly<Record<string, Clients>> = {
     "drops pets with an unknown status": {
       takes: (pet) => STATUSES.includes(pet.status ?? "sold") ? pet : undefined,
     },
-    "stops at an empty page": { stops: (pets) => pets.length === 0 },
   },
   error_as_data: {
     "prints whatever is answered": {
@@ -401,6 +436,34 @@ export const WRONG: Readonly<Record<string, Clients>> = {
       patience: () => ({ whole: Infinity, byte: Infinity }),
     },
   },
+};
+
+/** Clients that are wrong without a fault. */
+export const BROKEN: Clients = {
+  "prints a banner": printing(petJson, "> my-client@1.0.0 start\n\n"),
+  "prints no JSON": printing(() => "a pet"),
+  "prints nothing": { prints: () => "" },
+  "shows no ids": printing((pet) => petJson(pet).replace(/"id":\d+,/, "")),
+  "shows another id": printing((pet) => petJson({ ...pet, id: pet.id + 1n })),
+  "shows another category": printing((pet) =>
+    petJson({ ...pet, categoryId: 0n })
+  ),
+  "shows another status": printing((pet) =>
+    petJson({ ...pet, status: "sold" })
+  ),
+  "shows pets twice": printing((pet) => `${petJson(pet)},${petJson(pet)}`),
+  "stops at the first page": { stops: () => true },
+  "always fails": { accepts: () => false },
+  "sends creates twice": {
+    again: ({ count }) => count < 2,
+    accepts: ({ status }, method) => method === "GET" || status === 200,
+    fails: ({ attempts }) => ({
+      exit: 0,
+      stdout: attempts.at(-1)?.received.text ?? "",
+    }),
+    idempotencyKey: () => undefined,
+  },
+  "sends no key": { fields: { authorization: "none" } },
 };
 
 /** The habits of a client by its name. */
