@@ -421,7 +421,7 @@ test("each trial has a title of its own, and harms that exist", () => {
   assert.ok(TRIALS.length >= 50);
   assert.equal(new Set(TRIALS.map(({ title }) => title)).size, TRIALS.length);
   for (const { harms, title, provokedBy } of TRIALS) {
-    assert.ok(harms.every((harm) => HARMS.includes(harm)), title);
+    assert.ok(harms.every((harm) => HARMS.some((one) => one === harm)), title);
     const isWrong = provokedBy === "wrong store";
     assert.ok(!isWrong || harms.every((harm) => harm === "adds_two"), title);
   }

@@ -9,11 +9,13 @@ import {
   reportAndExit,
   UsageError,
 } from "../../adapters/standalone/command_line.ts";
-import { check, integer } from "../../adapters/standalone/config.ts";
+import { check, integer, readHost } from "../../adapters/standalone/config.ts";
 import { checkRuntime } from "../../core/json.ts";
 import { readBaseline, reportStale } from "../judge/baseline.ts";
 import { toJUnit } from "../judge/junit.ts";
 import { runnerOf } from "./command.ts";
+import { examineGateway, NeverReached } from "./through.ts";
+import { GATEWAY_TRIALS } from "./gateway_trials.ts";
 import { examine, limitsOf, NotReady, type Result, SILENCE } from "./exam.ts";
 import {
   KNOWN_HARMS,
@@ -33,6 +35,7 @@ const HELP =
   `exam: examines a client of the pet store: does it harm its caller when the network, a gateway or the service fails?
 
 Usage:    ${COMMAND} [--only TRIAL] [--baseline FILE] [--json | --junit] -- COMMAND
+          ${COMMAND} --through ADDRESS --port PORT [--host HOST]
 Example:  ${COMMAND} -- python3 adapter.py
 
   --only TRIAL         only the trials of this call, or with this text in their title; may be repeated
@@ -44,6 +47,9 @@ Example:  ${COMMAND} -- python3 adapter.py
   --client-timeout MS  the time limit that the client is told, in ms (1000)
   --timeout S          ends a client after so many seconds in which nothing happens (20)
   --jobs N             how many trials there are at once (one for each core)
+  --through ADDRESS    examines a gateway instead: the exam sends requests to ADDRESS, which ends in /v1,
+  --port PORT          and is itself the pet store behind the gateway, on this port
+  --host HOST          and on this address (127.0.0.1)
 
 COMMAND runs once for each call. It reads what to do from PETSTORE_ variables, and tells by its exit
 status and standard output what its caller is told: docs/exam.md describes both. The exit status is 0
@@ -61,6 +67,9 @@ const OPTIONS = {
   "client-timeout": { type: "string", default: `${CLIENT_TIMEOUT}` },
   timeout: { type: "string", default: `${SILENCE / 1000}` },
   jobs: { type: "string" },
+  through: { type: "string" },
+  port: { type: "string" },
+  host: { type: "string", default: "127.0.0.1" },
 } as const;
 
 /** Runs the command with the arguments that follow `exam`. */
@@ -71,30 +80,45 @@ export async function runExam(args: readonly string[]): Promise<void> {
   const { values } = parseArguments(own, OPTIONS);
   const { help, list, json, junit, strict = false, baseline } = values;
   if (help) return void process.stdout.write(HELP);
-  const trials = values.only === undefined
-    ? TRIALS
-    : check("--only", () => chooseTrials(values.only ?? []), UsageError);
+  const { only = [], through } = values;
+  const choose = <T extends Trial>(all: readonly T[]): readonly T[] =>
+    only.length === 0
+      ? all
+      : check("--only", () => chooseTrials(only, all), UsageError);
+  const gatewayTrials = through === undefined ? [] : choose(GATEWAY_TRIALS);
+  const trials = through === undefined ? choose(TRIALS) : gatewayTrials;
   if (list) return printList(trials);
-  if (command.length === 0) {
+  if (through === undefined && command.length === 0) {
     throw new UsageError(
       `exam needs the command of your client, such as ${COMMAND} -- python3 adapter.py`,
     );
+  }
+  if (through !== undefined && command.length > 0) {
+    throw new UsageError("exam --through needs no command: it is the client");
   }
   if (json && junit) {
     throw new UsageError("exam prints --json or --junit, not both");
   }
   const number = (
-    name: "client-timeout" | "timeout" | "jobs",
+    name: "client-timeout" | "timeout" | "jobs" | "port",
     max: number,
+    usual = availableParallelism(),
   ): number =>
     check(
       `--${name}`,
-      () => integer(max, 1)(values[name] ?? `${availableParallelism()}`),
+      () => integer(max, 1)(values[name] ?? `${usual}`),
       UsageError,
     );
   const silence = number("timeout", 3600) * 1000;
   const clientTimeout = number("client-timeout", 60_000);
   const jobs = number("jobs", 1000);
+  if (through !== undefined && values.port === undefined) {
+    throw new UsageError(
+      "exam --through needs --port PORT, to which the gateway forwards",
+    );
+  }
+  const port = number("port", 65_535, 1);
+  const hostname = check("--host", () => readHost(values.host), UsageError);
   const accepted = baseline === undefined ? new Set<string>() : readBaseline(
     baseline,
     { command: "exam", word: "harm", known: KNOWN_HARMS },
@@ -108,21 +132,33 @@ export async function runExam(args: readonly string[]): Promise<void> {
   const progress = progressLine(trials.length);
   let results;
   try {
-    results = await examine({
-      run: runnerOf(command),
-      trials,
-      clientTimeout,
-      limits: limitsOf(silence),
-      jobs,
-      signal: interruption.signal,
-      onResult: progress.next,
-    });
+    const { signal } = interruption;
+    const common = { signal, onResult: progress.next };
+    results = through === undefined
+      ? await examine({
+        ...common,
+        run: runnerOf(command),
+        trials,
+        clientTimeout,
+        limits: limitsOf(silence),
+        jobs,
+      })
+      : await examineGateway(readAddress(through), {
+        ...common,
+        trials: gatewayTrials,
+        port,
+        hostname,
+      });
   } catch (cause) {
     const { aborted } = interruption.signal;
-    if (!aborted && !(cause instanceof NotReady)) throw cause;
     const message = aborted
       ? "Interrupted"
-      : toAdvice((cause as NotReady).result);
+      : cause instanceof NotReady
+      ? toAdvice(cause.result)
+      : cause instanceof NeverReached
+      ? cause.message
+      : undefined;
+    if (message === undefined) throw cause;
     process.stderr.write(`${message}\n`);
     process.exitCode = aborted ? 130 : 2;
     return;
@@ -135,7 +171,7 @@ export async function runExam(args: readonly string[]): Promise<void> {
     json
       ? JSON.stringify(toReport(results), null, 2)
       : junit
-      ? toJUnit(command.join(" "), toTestCases(results, isNew))
+      ? toJUnit(through ?? command.join(" "), toTestCases(results, isNew))
       : toText(results, accepted),
   );
   const isStale = baseline !== undefined &&
@@ -144,6 +180,18 @@ export async function runExam(args: readonly string[]): Promise<void> {
     result.findings.some((finding) => isNew(finding, result))
   );
   if (fails || strict && isStale) process.exitCode = 1;
+}
+
+/** @throws {UsageError} if it is not the address of a gateway. */
+function readAddress(text: string): string {
+  const address = text.replace(/\/$/, "");
+  const url = URL.parse(address);
+  if (url && /^https?:$/.test(url.protocol) && !/[@?#]/.test(address)) {
+    return address;
+  }
+  throw new UsageError(
+    `--through takes the gateway's address, such as http://localhost:8080/v1, not ${text}`,
+  );
 }
 
 /** Lines of the baseline whose trials were run and no longer show the harm. */

@@ -18,7 +18,7 @@ import { CLIENT_TIMEOUT } from "./world.ts";
 
 export type { Ended, Runner } from "./command.ts";
 export type { ExaminedTrial, ExamReport } from "./report.ts";
-export type { Advice, Call, Harm } from "./trial.ts";
+export type { Advice, Call, GatewayFinding, Harm } from "./trial.ts";
 
 /** Settings of {@linkcode exam}. It needs `command` or `run`. */
 export interface ExamOptions {
@@ -77,7 +77,7 @@ export async function exam(options: ExamOptions): Promise<ExamReport> {
   checkIntegers({ jobs }, 1, 1000);
   const run = options.run ?? runnerOf(command ?? []);
   checkFunction(run, "run");
-  const trials = only.length === 0 ? TRIALS : chooseTrials(only);
+  const trials = only.length === 0 ? TRIALS : chooseTrials(only, TRIALS);
   try {
     return toReport(
       await examine({

@@ -4,7 +4,15 @@ import type { RecordedRequest } from "../../adapters/sandbox/mod.ts";
 import { hideKey, quote } from "../judge/exchange.ts";
 import type { TestCase } from "../judge/junit.ts";
 import type { Result } from "./exam.ts";
-import { type Advice, type Call, type Harm, HARMS, TRIALS } from "./trial.ts";
+import { GATEWAY_TRIALS } from "./gateway_trials.ts";
+import {
+  type Advice,
+  type Call,
+  type GatewayFinding,
+  type Harm,
+  HARMS,
+  TRIALS,
+} from "./trial.ts";
 import { describe, type Finding } from "./verdict.ts";
 
 /** The outcomes of an exam: the object that `--json` prints. */
@@ -30,11 +38,11 @@ export interface ExaminedTrial {
   /** `skipped` if the client or this machine does not support it. */
   readonly verdict: "good" | "advice" | "harm" | "skipped";
   /** Harm and advice. */
-  readonly findings: readonly (Harm | Advice)[];
+  readonly findings: readonly (Harm | Advice | GatewayFinding)[];
 }
 
 /** What to do about a finding. */
-const REMEDIES: Readonly<Record<Harm | Advice, string>> = {
+const REMEDIES: Readonly<Record<Finding["name"], string>> = {
   adds_two:
     "Send an Idempotency-Key with each create, the same one in each attempt. Without one, never send a create again whose outcome is not known, and turn off a library that does.",
   false_success:
@@ -67,6 +75,12 @@ const REMEDIES: Readonly<Record<Harm | Advice, string>> = {
   refuses_unknown:
     "Accept members and values that are new: a later version of the service may add them.",
   shows_nothing: "Show the pet that was added: its caller needs the id.",
+  changes_header: "Let the gateway pass this field on as it is.",
+  completes_cut_answer:
+    "Let the gateway break off what was broken off, or answer 502 (nginx: proxy_http_version 1.1).",
+  caches: "Let the gateway keep no answer whose Cache-Control is no-store.",
+  repeats_create:
+    "Let the gateway send no create again: RFC 9110 §9.2.2 forbids it.",
   ended: "End the program once the call has an outcome.",
 };
 
@@ -77,7 +91,12 @@ export function nameOf(finding: string, { title }: { title: string }): string {
 
 /** All lines that a baseline may have. */
 export const KNOWN_HARMS: ReadonlySet<string> = new Set(
-  TRIALS.flatMap((trial) => HARMS.map((harm) => nameOf(harm, trial))),
+  [
+    ...TRIALS.flatMap((trial) => HARMS.map((harm) => nameOf(harm, trial))),
+    ...GATEWAY_TRIALS.flatMap((trial) =>
+      trial.harms.map((harm) => nameOf(harm, trial))
+    ),
+  ],
 );
 
 /** Makes the object that `--json` prints. */
@@ -150,12 +169,12 @@ export function toText(
 function explain(
   { result, finding }: { readonly result: Result; readonly finding: Finding },
 ): string {
-  const { shown, truth, name, isHarm } = finding;
+  const { shown, truth, name, isHarm, remedy = REMEDIES[name] } = finding;
   const { errors } = result;
   return [
     `shown: ${plain(shown)}`,
     `true:  ${plain(truth)}`,
-    `do:    ${REMEDIES[name]}`,
+    `do:    ${remedy}`,
     toExchange(result.requests),
     ...isHarm && errors !== "" ? ["standard error:", quoteAll(errors)] : [],
   ].join("\n");

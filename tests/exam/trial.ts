@@ -6,6 +6,13 @@ import data from "./trials.json" with { type: "json" };
 /** What a client is asked to do: an operation, or `walk`, which lists all pets, page by page. */
 export type Call = "createPet" | "getPet" | "listPets" | "walk";
 
+/** What only gateways do: harm, but `repeats_create` is advice. */
+export type GatewayFinding =
+  | "changes_header"
+  | "completes_cut_answer"
+  | "caches"
+  | "repeats_create";
+
 /** What is harm: the caller is told something untrue, or more happens than was asked. */
 export type Harm =
   | "adds_two"
@@ -73,7 +80,7 @@ export interface Trial {
   /** The store no longer has `getPet`. */
   readonly isAfterRemoval?: true;
   /** The harms that it can show. */
-  readonly harms: readonly Harm[];
+  readonly harms: readonly (Harm | GatewayFinding)[];
   /**
    * Whether the request can be sent again once it has failed: always, or only if it has an
    * `Idempotency-Key`, because nobody knows its outcome. Default: it need not be.
@@ -95,14 +102,17 @@ export const TRIALS: readonly Trial[] = data as readonly Trial[];
  *
  * @throws {RangeError} if a text fits no trial.
  */
-export function chooseTrials(texts: readonly string[]): readonly Trial[] {
+export function chooseTrials<T extends Trial>(
+  texts: readonly string[],
+  all: readonly T[],
+): readonly T[] {
   const fits = ({ title, call }: Trial, text: string): boolean =>
     call === text || title.toLowerCase().includes(text.toLowerCase());
   for (const text of texts) {
-    if (TRIALS.some((trial) => fits(trial, text))) continue;
+    if (all.some((trial) => fits(trial, text))) continue;
     throw new RangeError(`No trial fits ${JSON.stringify(text)}`);
   }
-  return TRIALS.filter((trial) => texts.some((text) => fits(trial, text)));
+  return all.filter((trial) => texts.some((text) => fits(trial, text)));
 }
 
 /** Before any trial, each call must succeed without a fault. */

@@ -2,7 +2,13 @@
 
 import type { RecordedRequest } from "../../adapters/sandbox/mod.ts";
 import { type Claim, parseExactly, readPet, type ShownPet } from "./claim.ts";
-import { type Advice, type Harm, HARMS, type Trial } from "./trial.ts";
+import {
+  type Advice,
+  type GatewayFinding,
+  type Harm,
+  HARMS,
+  type Trial,
+} from "./trial.ts";
 
 /** One run of a client, and what is true about it. */
 export interface Run {
@@ -22,12 +28,14 @@ export interface Run {
 
 /** Something that a run proves. */
 export interface Finding {
-  readonly name: Harm | Advice;
+  readonly name: Harm | Advice | GatewayFinding;
   readonly isHarm: boolean;
   /** What the client did or told its caller. */
   readonly shown: string;
   /** What is true. */
   readonly truth: string;
+  /** What to do. Default: what the report says of its name. */
+  readonly remedy?: string;
 }
 
 /** A finding before it is known whether it is harm: its name, what was shown, and what is true. */

@@ -3,7 +3,7 @@
  * prints the harms that the exam finds in them, as JSON.
  */
 
-import { type Ended } from "../../exam/command.ts";
+import type { Ended } from "../../exam/command.ts";
 import { examine, limitsOf, NotReady, type Result } from "../../exam/exam.ts";
 import { toAdvice } from "../../exam/report.ts";
 import { type Trial, TRIALS } from "../../exam/trial.ts";

@@ -4,11 +4,9 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import test, { type TestContext } from "node:test";
-import {
-  examineGateway,
-  type GatewayFinding,
-  NeverReached,
-} from "../../exam/through.ts";
+import { GATEWAY_TRIALS } from "../../exam/gateway_trials.ts";
+import { examineGateway, NeverReached } from "../../exam/through.ts";
+import type { Finding } from "../../exam/verdict.ts";
 import { type Received, sendOnce, type Sent } from "../../exam/send_once.ts";
 import { atEnd } from "../../support/at_end.ts";
 import { freePort } from "../../support/process.ts";
@@ -71,7 +69,7 @@ const RIGHT: Readonly<Record<string, Habit>> = {
   ),
 };
 
-const WRONG: readonly [GatewayFinding, string, Habit][] = [
+const WRONG: readonly [Finding["name"], string, Habit][] = [
   ["adds_two", "sends a lost create again", repeating(isLost)],
   [
     "adds_two",
@@ -93,12 +91,12 @@ const WRONG: readonly [GatewayFinding, string, Habit][] = [
       ({ status }, { method }) => status === 503 && method === "GET",
     ),
   ],
-  ["changes_digits", "rounds", async (sent, forward) => {
+  ["loses_digits", "rounds", async (sent, forward) => {
     const { text, ...more } = await forward(sent);
     const isJson = /^[[{]/.test(text) && more.problem === undefined;
     return { ...more, text: isJson ? JSON.stringify(JSON.parse(text)) : text };
   }],
-  ["changes_digits", "rounds what is created", (sent, forward) => {
+  ["loses_digits", "rounds what is created", (sent, forward) => {
     const { body = "" } = sent;
     const changed = body && JSON.stringify(JSON.parse(body));
     return forward({ ...sent, ...changed && { body: changed } });
@@ -113,7 +111,7 @@ const WRONG: readonly [GatewayFinding, string, Habit][] = [
   ...["authorization", "idempotency-key", "location", "link", "retry-after"]
     .map((name) =>
       ["changes_header", `drops ${name}`, without(name)] as [
-        GatewayFinding,
+        Finding["name"],
         string,
         Habit,
       ]
@@ -130,16 +128,16 @@ for (const [name, habit] of Object.entries(RIGHT)) {
 for (const [expected, name, habit] of WRONG) {
   test(`a gateway that ${name} is caught: ${expected}, on ${RUNTIME}`, async (t) => {
     const findings = await examine(t, habit);
-    const all = findings.map(({ finding }) => finding);
+    const all = findings.map(({ name }) => name);
     assert.ok(all.includes(expected), `${all}`);
-    const others = findings.filter(({ isHarm, finding }) =>
-      isHarm && finding !== expected
+    const others = findings.filter(({ isHarm, name }) =>
+      isHarm && name !== expected
     );
     assert.deepEqual(others, []);
   });
 }
 
-test("a gateway that does not forward to the exam is said", async () => {
+test("examineGateway rejects if no request arrives", async () => {
   const address = `http://127.0.0.1:${await freePort()}/v1`;
   const listens = { port: 0, hostname: "127.0.0.1" };
   await assert.rejects(examineGateway(address, listens), NeverReached);
@@ -148,12 +146,15 @@ test("a gateway that does not forward to the exam is said", async () => {
 async function examine(t: TestContext, habit: Habit) {
   const upstream = await freePort();
   const port = await startGateway(t, habit, upstream);
+  const address = `http://127.0.0.1:${port}/v1`;
   const listens = { port: upstream, hostname: "127.0.0.1" };
-  const results = await examineGateway(
-    `http://127.0.0.1:${port}/v1`,
-    listens,
-    { late: 50 },
-  );
+  const trials = GATEWAY_TRIALS.map((trial) => ({
+    ...trial,
+    faults: trial.faults.map((fault) =>
+      fault.delay === undefined ? fault : { ...fault, delay: 50 }
+    ),
+  }));
+  const results = await examineGateway(address, { ...listens, trials });
   return results.flatMap(({ findings }) => findings);
 }
 
@@ -185,14 +186,16 @@ async function startGateway(
       ),
       body,
     }, forward);
-    const { connection: _close, "content-length": length, ...fields } =
-      received.headers;
+    const {
+      connection: _close,
+      "content-length": length,
+      "transfer-encoding": _chunked,
+      ...fields
+    } = received.headers;
     if (received.problem === "lost") return request.socket.destroy();
     if (received.problem === "cut") {
-      response.writeHead(received.status, {
-        ...fields,
-        "content-length": `${length}`,
-      });
+      const sized = length === undefined ? {} : { "content-length": length };
+      response.writeHead(received.status, { ...fields, ...sized });
       return response.write(received.text, () => request.socket.destroy());
     }
     response.writeHead(received.status, fields).end(received.text);
