@@ -65,9 +65,9 @@ export interface Query {
 
 /** An open file. */
 export class SqliteFile {
+  readonly #ending = Promise.withResolvers<string>();
   /** Resolves to the reason if it closes itself because only a new process can go on. */
-  readonly ended: Promise<string>;
-  readonly #end: (reason: string) => void;
+  readonly ended: Promise<string> = this.#ending.promise;
   readonly #path: string;
   readonly #db: DatabaseSync;
   /** How long to wait for other processes that lock the file, in ms. */
@@ -93,9 +93,6 @@ export class SqliteFile {
    * @param path of the file itself, not of a link to it: SQLite keeps its other files beside it.
    */
   constructor(path: string, db: DatabaseSync, lockTimeout: number) {
-    const { promise, resolve } = Promise.withResolvers<string>();
-    this.ended = promise;
-    this.#end = resolve;
     this.#path = path;
     this.#db = db;
     this.#lockTimeout = lockTimeout;
@@ -247,7 +244,7 @@ export class SqliteFile {
     const { kind } = this.#state;
     if (kind === "in place") return result;
     // What is in the main file can no longer be lost with the log.
-    if (kind === "log gone" && this.#moveLog("PASSIVE")) return result;
+    if (kind === "log gone" && this.#saveLog()) return result;
     throw this.#refusal(action, "outcome_unknown");
   }
 
@@ -307,10 +304,8 @@ export class SqliteFile {
     const found = inspect(this.#opened, readFiles(this.#path), 0);
     // A process that touches what is missing of the index is ended by the system (SIGBUS).
     if (found.index === "emptied" || this.#frameSize === 0) return found;
-    const [frames = 0n] = this.#checkpoint("NOOP") ?? [];
-    const logSize = frames > 0n
-      ? LOG_HEADER + Number(frames) * this.#frameSize
-      : 0;
+    const { pages } = this.#checkpoint("NOOP");
+    const logSize = pages > 0 ? LOG_HEADER + pages * this.#frameSize : 0;
     return inspect(this.#opened, readFiles(this.#path), logSize);
   }
 
@@ -321,9 +316,11 @@ export class SqliteFile {
     if (kind !== "log gone" && kind !== "log emptied") return;
     this.#looks.ref(); // if the process ended now, it would save nothing
     if (!this.#isReadyToClose()) return;
-    this.#closing ??= Promise.resolve();
-    this.#closeNow();
-    if (kind === "log gone") this.#end(describe(this.#path, this.#state));
+    this.#closing = Promise.resolve();
+    clearInterval(this.#looks);
+    this.#db.close();
+    const reason = describe(this.#path, this.#state);
+    if (kind === "log gone") this.#ending.resolve(reason);
   }
 
   async #finish(): Promise<void> {
@@ -336,58 +333,48 @@ export class SqliteFile {
       await delay(LOOK_INTERVAL);
       this.#look();
     }
-    const state = this.#state;
-    if (state.kind === "main gone" || state.kind === "main replaced") {
-      this.#putLogAway(state);
-    }
-    this.#closeNow();
-  }
-
-  #closeNow(): void {
-    clearInterval(this.#looks);
+    this.#putLogAway();
     this.#db.close();
   }
 
-  /** Does what the state asks for before the database is closed; false if that is not done yet. */
+  /** Does what must be done before the database is closed; false if that is not done yet. */
   #isReadyToClose(): boolean {
     const state = this.#state;
-    if (state.kind === "log gone") return this.#moveLog("PASSIVE");
+    if (state.kind === "log gone") return this.#saveLog();
     if (state.kind !== "log emptied") return true;
     return performance.now() - state.since >= NOTICE_TIME && this.#clearIndex();
   }
 
   #giveUp(): void {
-    // To close a database whose log was emptied would destroy it.
-    const isEmptied = this.#state.kind === "log emptied";
-    if (!isEmptied) this.#closeNow();
+    if (this.#state.kind === "log emptied") { // Closing it would destroy it.
+      return console.warn(
+        `${this.#path} stays open, because its -shm could not be cleared: kill this process`,
+      );
+    }
+    this.#db.close();
     console.warn(
-      isEmptied
-        ? `${this.#path}: its -shm could not be cleared, so the database stays open; kill this process`
-        : `${this.#path}: others still read what the deleted log holds; end them before anything else uses the database, but kill none`,
+      `${this.#path}: others still read what the deleted log holds; end them before anything else uses the database, but kill none`,
     );
   }
 
-  /** Counts the pages in the log, and those moved into the main file; `undefined` if that fails. */
-  #checkpoint(
-    mode: "NOOP" | "PASSIVE" | "TRUNCATE",
-  ): readonly [pages: bigint, moved: bigint] | undefined {
+  /**
+   * Runs a checkpoint, through the descriptors: wherever the files are now. Counts the pages in the
+   * log, and those that are in the main file too; -1 if that fails, or if there is no log.
+   */
+  #checkpoint(mode: "NOOP" | "PASSIVE" | "TRUNCATE") {
     try {
       const row: unknown = this.prepare(`PRAGMA wal_checkpoint(${mode})`).get();
-      const [, pages, moved] = row as readonly bigint[];
-      return [pages ?? -1n, moved ?? -1n];
+      const [, pages, moved] = row as readonly [bigint, bigint, bigint];
+      return { pages: Number(pages), moved: Number(moved) };
     } catch {
-      return undefined;
+      return { pages: -1, moved: -1 };
     }
   }
 
-  /**
-   * Moves the log into the main file, through the descriptors: wherever the two files are now.
-   * `TRUNCATE` also empties it. Returns false if that fails, or if others are reading what is not
-   * moved yet.
-   */
-  #moveLog(mode: "PASSIVE" | "TRUNCATE"): boolean {
-    const [pages, moved] = this.#checkpoint(mode) ?? [-1n, -1n];
-    return pages === moved && pages >= 0n; // -1 if there is no log
+  /** Moves the log into the main file. False if it fails, or if others still read an old state. */
+  #saveLog(): boolean {
+    const { pages, moved } = this.#checkpoint("PASSIVE");
+    return pages === moved && pages >= 0;
   }
 
   /**
@@ -395,14 +382,14 @@ export class SqliteFile {
    * and apply it to a backup that is put in its place. Leaves it alone once it has changed, because
    * then a process with the new file writes to it.
    */
-  #putLogAway(
-    state: State & { readonly kind: `main ${string}` },
-  ): void {
+  #putLogAway(): void {
+    const state = this.#state;
+    if (!("logVersion" in state)) return;
     const { log, index, logVersion } = this.#inspect();
     const isOurs = log === "in place"
       ? logVersion === state.logVersion
       : log === "gone" || index === "replaced";
-    if (isOurs) this.#moveLog("TRUNCATE");
+    if (isOurs) this.#checkpoint("TRUNCATE");
     if (log !== "in place") return;
     const path = `${this.#path}-wal`;
     let what =
@@ -429,6 +416,7 @@ export class SqliteFile {
     const found = this.#inspect();
     // Another process has done so, and a new one may use the log by now.
     if (found.log !== "emptied" && found.index !== "emptied") return true;
+    if (found.index === "gone" || found.index === "replaced") return false;
     try {
       // Never closed, because that would release the locks of this process on the file (SQLite's
       // document How To Corrupt, "Posix advisory locks canceled").

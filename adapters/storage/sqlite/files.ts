@@ -6,17 +6,19 @@
  * `nextState` decides what it means. None of them touches the database: `file.ts` asks them every
  * 100 ms, and acts on the state:
  *
- * | State         | Found                            | Reads | Writes | What happens                  |
- * | ------------- | -------------------------------- | ----- | ------ | ----------------------------- |
- * | in place      | the three files that were opened | yes   | yes    | nothing                       |
- * | main gone     | no main file                     | yes   | no     | at the end the log is moved   |
- * | main replaced | another main file                | yes   | no     | into the open file, or renamed |
- * | log gone      | no log, or no index              | no    | no     | the log is moved into the main file, then the database is closed |
- * | log replaced  | another log or index             | no    | no     | nothing                       |
- * | log emptied   | a log or index that is cut short | no    | no     | after 200 ms the index is cleared, so that nothing is moved, and the database is closed |
+ * - *In place*: all is well.
+ * - *Main gone*, *main replaced*: it reads, but writes nothing until the file is back. At the end it
+ *   moves the log into the file that is open, wherever that is, or renames it.
+ * - *Log gone* (the log or the index): it neither reads nor writes. It moves what the log holds into
+ *   the main file, and then closes the database. If it only closed it, nothing would be moved while
+ *   others have it open.
+ * - *Log replaced* (the log or the index): it neither reads nor writes, and moves nothing, because
+ *   another program uses the database.
+ * - *Log emptied* (the log or the index): it neither reads nor writes. After 200 ms it clears the
+ *   index, and closes the database. If it only closed it, SQLite would move what is not there.
  *
- * Only from the two states of the main file is there a way back. Tested by
- * tests/adapters/storage/sqlite/files_test.ts.
+ * Only the main file can come back: what happened to the log is for good. Each row of the table in
+ * tests/adapters/storage/sqlite/files_test.ts is one case.
  */
 
 import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
