@@ -95,6 +95,7 @@ const find = faultsOf("find", ofKeys);
 const listKeys = faultsOf("list", ofKeys);
 const revoke = faultsOf("revoke", ofKeys);
 const markUsed = faultsOf("markUsed", ofKeys);
+const markAllUsed = faultsOf("markAllUsed", ofKeys);
 
 /** Changes the ids of the pets that create returns. */
 const numbered = (change: (id: bigint) => bigint): Fault =>
@@ -408,22 +409,39 @@ const FAULTS: Readonly<Record<string, Fault | Faults>> = {
   },
   "apiKeys: insertFirst, if the storage has markUsed, keeps the expiry":
     insertFirst.given(({ expires: _, ...others }) => [others]),
-  "apiKeys: markUsed, if the storage has it, sets the latest day": {
-    "notes nothing": ofKeys(() => ({ async markUsed() {} })),
-    "notes any key": markUsed.given((_, day) => [2, day]),
-    "goes back": ofKeys((apiKeys) => {
-      let last: Date | undefined;
-      return {
+  "apiKeys: markUsed, if the storage has it, sets the latest day, unless a clock was ahead":
+    {
+      "notes nothing": ofKeys(() => ({ async markUsed() {} })),
+      "notes any key": markUsed.given((_, day) => [2, day]),
+      "keeps a day that is ahead": ofKeys((apiKeys) => ({
         async markUsed(id, day) {
-          if (id === 1) last = day;
+          const records = await apiKeys.list();
+          const { lastUsed = 0 } = records.find((one) => one.id === id) ?? {};
+          if (Number(lastUsed) < Number(day)) await apiKeys.markUsed?.(id, day);
         },
-        list: async () =>
-          (await apiKeys.list()).map((record) =>
-            record.id === 1 && last ? { ...record, lastUsed: last } : record
-          ),
-      };
-    }),
-  },
+      })),
+      "goes back": ofKeys((apiKeys) => {
+        let last: Date | undefined;
+        return {
+          async markUsed(id, day) {
+            if (id === 1) last = day;
+          },
+          list: async () =>
+            (await apiKeys.list()).map((record) =>
+              record.id === 1 && last ? { ...record, lastUsed: last } : record
+            ),
+        };
+      }),
+    },
+  "apiKeys: markAllUsed, if the storage has it, does what markUsed does for each":
+    {
+      "notes nothing": ofKeys(() => ({ async markAllUsed() {} })),
+      "notes the first only": markAllUsed.given((ids, day) => [
+        ids.slice(0, 1),
+        day,
+      ]),
+      "notes one too many": markAllUsed.given((ids, day) => [[...ids, 4], day]),
+    },
   "apiKeys: revoke keeps the time of the first revocation": revoke.returned(
     (record, _, revoked) => record && { ...record, revoked },
   ),

@@ -1,5 +1,6 @@
 /** The standalone service: the core's, wrapped in layers, from a configuration. */
 
+import { setTimeout as delay } from "node:timers/promises";
 import { readHandlerOptions } from "../../core/handler.ts";
 import { corsLayer } from "../../core/http/cors.ts";
 import type { Layer, Service } from "../../core/http/message.ts";
@@ -22,12 +23,15 @@ import { standardError } from "./output.ts";
 import { createProbes } from "./probes.ts";
 import { createRateLimiter, limitAddressLayer } from "./rate_limit.ts";
 
+/** How long the days on which keys were used may take to be written at the end, in ms. */
+const FLUSH_TIME = 1000;
+
 export type OpenService = Awaited<ReturnType<typeof openService>>;
 
 /** Opens the storage, which is closed at the end of `life`, and builds the service on it. */
 export async function openService(
   config: Config,
-  life: Pick<Life, "open" | "fail">,
+  life: Pick<Life, "open" | "atEnd" | "fail">,
   open = openStorage,
 ) {
   const { database, fixedKeys, cors, rateLimit, proxies } = config;
@@ -42,6 +46,8 @@ export async function openService(
     // Once the storage is closed, recording the use of a key may fail, which is not a fault.
     onError: (error) => isClosed || logFault(error),
   });
+  // A database that hangs must not keep the server.
+  life.atEnd(() => Promise.race([issued.flush(), delay(FLUSH_TIME)]));
   const metrics = config.metrics
     ? createMetrics(database, storage.pool)
     : undefined;

@@ -7,6 +7,9 @@ import type {
 } from "../../core/keys/api_key_storage.ts";
 import { API_KEY_COLUMNS, toApiKeyRecord } from "./stored_row.ts";
 
+/** In ms. */
+const DAY = 86_400_000;
+
 /** The name of a look-up in messages. */
 export const FIND = "check API key";
 
@@ -27,17 +30,30 @@ const RETURNING = `RETURNING ${API_KEY_COLUMNS}`;
  *
  * @param read runs a query.
  * @param write runs a change. Changes run one after the other, whichever process they come from.
+ * @param idsOf a query of the ids in its parameter, a JSON array.
  * @param findRow finds the row with a digest. Default: `read` does.
  */
 export function apiKeyStorage(
   read: Run,
   write: Run,
+  idsOf: string = "SELECT value FROM json_each(?)", // of SQLite
   findRow: (digest: string) => Promise<unknown> = async (digest) =>
     (await read(FIND, `${SELECT} WHERE digest = ?`, digest))[0],
 ): ApiKeyStorage {
   async function find(digest: string): Promise<ApiKeyRecord | undefined> {
     const row = await findRow(digest);
     return row === undefined ? undefined : toApiKeyRecord(row);
+  }
+
+  async function markAllUsed(
+    ids: readonly number[],
+    day: Date,
+  ): Promise<void> {
+    const time = day.getTime();
+    const sql = `UPDATE api_keys SET last_used = ? WHERE id IN (${idsOf})
+      AND (coalesce(last_used, 0) < ? OR last_used > ?)`;
+    const values = [time, JSON.stringify(ids), time, time + DAY];
+    await write("record use of API keys", sql, ...values);
   }
 
   return {
@@ -74,12 +90,9 @@ export function apiKeyStorage(
       return rows.map(toApiKeyRecord)[0];
     },
 
-    async markUsed(id, day) {
-      const time = day.getTime();
-      const sql = `UPDATE api_keys SET last_used = ?
-        WHERE id = ? AND coalesce(last_used, 0) < ?`;
-      await write("record use of API key", sql, time, id, time);
-    },
+    markUsed: (id, day) => markAllUsed([id], day),
+
+    markAllUsed,
   };
 }
 

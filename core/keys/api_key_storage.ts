@@ -52,8 +52,11 @@ export interface ApiKeyStorage {
    */
   revoke(id: number, time: Date): Promise<ApiKeyRecord | undefined>;
   /**
-   * Sets `lastUsed`, unless it is already later or the record is not found. A storage may omit this
-   * method; one that has it also has `find`, and keeps `expires`.
+   * Sets `lastUsed`, unless the record is not found or has a later day. A day that is more than one
+   * day later is replaced, because a clock was ahead. A storage may omit this method; one that has
+   * it also has `find`, and keeps `expires`.
    */
   markUsed?(id: number, day: Date): Promise<void>;
+  /** Does for several records, at once, what `markUsed` does for one. A storage may omit it. */
+  markAllUsed?(ids: readonly number[], day: Date): Promise<void>;
 }

@@ -42,6 +42,11 @@ export interface IssuedKeys extends ApiKeys, Pick<ApiKeyStorage, "list"> {
    * @throws {TypeError} for the key itself if the storage has no {@linkcode ApiKeyStorage.find}.
    */
   revoke(idOrKey: number | string): Promise<ApiKeyRecord | undefined>;
+  /**
+   * Writes on which day keys were used, as far as that is not written. Call it before the storage
+   * is closed. It never rejects, but takes as long as the storage.
+   */
+  flush(): Promise<void>;
 }
 
 /** In ms. */
@@ -53,7 +58,8 @@ export const REVOCATION_DELAY = 1000;
 
 /**
  * Issues, lists, revokes and verifies keys whose records are stored. `verify` returns the id of a
- * valid key, and records once a day that the key is used; no request waits for that.
+ * valid key. The first `verify` of a minute records which keys were used in the last one, once a
+ * day for each key; no request waits for that.
  *
  * @example Issue a key and revoke it
  * ```ts
@@ -69,8 +75,8 @@ export const REVOCATION_DELAY = 1000;
  * ```
  *
  * @param storage the `apiKeys` of a storage, or your own.
- * @param options `onError` receives the error, at most once a day, if the use of keys cannot be
- * recorded. Default: `console.error`.
+ * @param options `onError` receives the error if the use of keys cannot be recorded, which is tried
+ * again on the next day. Default: `console.error`.
  * @returns the `keys` option of `createHandler`, which can also issue, list and revoke.
  */
 export function issuedKeys(
@@ -80,7 +86,7 @@ export function issuedKeys(
   checkNames(options, ["onError"], "issuedKeys");
   const { onError = console.error } = options;
   checkFunction(onError, "onError");
-  const noteUse = useRecorder(storage, onError);
+  const uses = useRecorder(storage, onError);
   const remembered = rememberKeys(lookUp, {
     maxAge: REVOCATION_DELAY,
     canBeKey: isIssuedForm,
@@ -94,7 +100,7 @@ export function issuedKeys(
     if (record === undefined || record.revoked !== undefined) return undefined;
     const validFor = (record.expires?.getTime() ?? Infinity) - Date.now();
     if (!(validFor > 0)) return undefined; // or NaN, if it is not a date
-    noteUse(record);
+    uses.note(record);
     return { result: Object.freeze({ id: record.id }), validFor };
   }
 
@@ -128,6 +134,7 @@ export function issuedKeys(
       return record && { key, record };
     },
     list: () => storage.list(),
+    flush: uses.flush,
     async revoke(idOrKey) {
       const id = typeof idOrKey === "number" ? idOrKey : await findId(idOrKey);
       if (id === undefined) return undefined;
@@ -138,34 +145,53 @@ export function issuedKeys(
   };
 }
 
-/** Makes a function that records on which day a key is used, one key after the other. */
+/** Makes what records on which days keys are used: `note` never waits, and `flush` writes. */
 function useRecorder(
   storage: ApiKeyStorage,
   onError: (error: unknown) => void,
 ) {
-  /** The start of the minute, in ms, and the ids of the keys that were used since. */
-  let minute = 0;
-  const noted = new Set<number>();
-  /** The day of the last failure, which is reported once. */
+  /** The starts of the minute and of the day, in ms, and the ids of keys that are not written. */
+  let [minute, day] = [0, 0];
+  let left = new Set<number>();
+  /** The day of the last failure: what may not write tries again on the next. */
   let failed = 0;
-  let noting: Promise<unknown> = Promise.resolve();
-  return ({ id, lastUsed }: ApiKeyRecord): void => {
+  let writing: Promise<void> | undefined;
+
+  async function write(ids: readonly number[], day: Date): Promise<void> {
+    try {
+      // In another task, so that a request is answered first: a commit of SQLite blocks.
+      await new Promise((resolve) => setTimeout(resolve));
+      if (storage.markAllUsed) return await storage.markAllUsed(ids, day);
+      for (const id of ids) await storage.markUsed?.(id, day);
+    } catch (error) {
+      failed = day.getTime();
+      left.clear();
+      report(() => onError(error));
+    }
+  }
+
+  /** Writes what is left, unless a write hangs. */
+  async function flush(): Promise<void> {
+    if (writing === undefined && left.size > 0) {
+      writing = write([...left], new Date(day)).finally(() =>
+        writing = undefined
+      );
+      left = new Set();
+    }
+    await writing;
+  }
+
+  function note({ id, lastUsed }: ApiKeyRecord): void {
     const now = Date.now();
-    const day = now - now % DAY;
-    // What failed is tried again in the next minute, not at each look-up: a read replica refuses it
-    // each time, and closes a connection to PostgreSQL.
-    if (now - now % MINUTE !== minute) noted.clear();
-    minute = now - now % MINUTE;
-    if (noted.has(id) || Number(lastUsed ?? 0) >= day) return;
-    noted.add(id);
-    // In another task, so that the request is answered first: a commit of SQLite blocks.
-    noting = noting.then(() => new Promise((resolve) => setTimeout(resolve)))
-      .then(() => storage.markUsed?.(id, new Date(day)))
-      .catch((error) => {
-        if (failed !== day) report(() => onError(error));
-        failed = day;
-      });
-  };
+    if (now - now % MINUTE !== minute) flush();
+    if (now - now % DAY !== day) left.clear(); // what could not be written yesterday
+    [minute, day] = [now - now % MINUTE, now - now % DAY];
+    const last = Number(lastUsed ?? 0);
+    // A clock may have been ahead.
+    if (day !== failed && (last < day || last > day + DAY)) left.add(id);
+  }
+
+  return { note, flush };
 }
 
 /** @throws {RangeError | TypeError} as {@linkcode IssuedKeys.issue} does. */

@@ -70,7 +70,7 @@ const PLACES = {
   PostgreSQL: {
     noDump,
     noShell: skip || missing("psql"),
-    commands: /^(?:psql|pg_dump|pg_restore|deno) /,
+    commands: /^(?:psql|pg_dump|pg_restore) /,
     url: emptyDatabase,
     open: (url: string) => postgresStorage(url),
     restore(): void {},

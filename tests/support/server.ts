@@ -51,14 +51,19 @@ export async function openStandalone(
     REQUEST_LOG: "off",
     ...settings,
   });
-  let close = (): unknown => undefined;
-  atEnd(t, () => close());
+  /** The last one first. */
+  const closes: (() => unknown)[] = [];
+  const close = async () => {
+    for (const closePart of closes.splice(0)) await closePart();
+  };
+  atEnd(t, close);
   const life = {
     async open<T>(opening: Promise<T>, closePart: (part: T) => unknown) {
       const part = await opening;
-      close = () => closePart(part);
+      closes.unshift(() => closePart(part));
       return part;
     },
+    atEnd: (closePart: () => unknown) => void closes.unshift(closePart),
     fail(cause: unknown): void {
       throw cause;
     },

@@ -118,6 +118,9 @@ function indexAfter(pets: readonly Pet[], after: bigint): number {
   return low;
 }
 
+/** In ms. */
+const DAY = 86_400_000;
+
 /** @param assertOpen throws if the storage is closed. */
 function memoryApiKeys(assertOpen: () => void): ApiKeyStorage {
   // The record with id n and its digest are at index n - 1. Records are copied, because a caller
@@ -135,6 +138,19 @@ function memoryApiKeys(assertOpen: () => void): ApiKeyStorage {
     const record = { id, name, created, ...expires && { expires } };
     records.push(structuredClone(record));
     return structuredClone(record);
+  }
+
+  async function markAllUsed(
+    ids: readonly number[],
+    day: Date,
+  ): Promise<void> {
+    assertOpen();
+    for (const id of ids) {
+      const record = records[id - 1];
+      const ahead = Number(record?.lastUsed ?? 0) - day.getTime();
+      if (record === undefined || ahead >= 0 && ahead <= DAY) continue;
+      records[id - 1] = structuredClone({ ...record, lastUsed: day });
+    }
   }
 
   return {
@@ -172,13 +188,8 @@ function memoryApiKeys(assertOpen: () => void): ApiKeyStorage {
       return structuredClone(records[id - 1]);
     },
 
-    async markUsed(id, day) {
-      assertOpen();
-      const record = records[id - 1];
-      if (record === undefined || Number(record.lastUsed ?? 0) >= Number(day)) {
-        return;
-      }
-      records[id - 1] = structuredClone({ ...record, lastUsed: day });
-    },
+    markUsed: (id, day) => markAllUsed([id], day),
+
+    markAllUsed,
   };
 }

@@ -118,6 +118,8 @@ export async function openPostgres(
       (action, sql, ...values) => read(action, sql, values),
       (action, sql, ...values) =>
         transaction(action, API_KEYS_LOCK, (send) => send(sql, values)),
+      // `pg_catalog.`: see `turnSql` in turn.ts.
+      "SELECT CAST(id AS bigint) FROM pg_catalog.json_array_elements_text(CAST(? AS json)) AS ids (id)",
       lookUps.run,
     ),
 

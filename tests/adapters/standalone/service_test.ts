@@ -147,17 +147,38 @@ for (const isClosed of [false, true]) {
     const begun = Promise.withResolvers<void>();
     const failing = Promise.withResolvers<void>();
     const storage = memoryStorage();
-    const markUsed = () => {
+    const markAllUsed = () => {
       begun.resolve();
       return failing.promise;
     };
-    const apiKeys = { ...storage.apiKeys, markUsed };
-    const { get, close, faults } = await open(t, { ...storage, apiKeys });
+    const apiKeys = { ...storage.apiKeys, markAllUsed };
+    const { get, close, faults, issuedKeys } = await open(t, {
+      ...storage,
+      apiKeys,
+    });
     assert.equal((await get("/v1/pets")).status, 200);
+    const ending = isClosed ? close() : issuedKeys.flush();
     await begun.promise;
-    if (isClosed) await close();
+    if (isClosed) await ending; // after a second, although the write hangs
     failing.reject(new StorageError("unavailable", "full"));
     await turns();
     assert.equal(faults.length, isClosed ? 0 : 1);
   });
 }
+
+test("a server that ends records which keys were used, before its storage is closed", async (t) => {
+  const storage = memoryStorage();
+  const noted: unknown[] = [];
+  const apiKeys = {
+    ...storage.apiKeys,
+    async markAllUsed(ids: readonly number[]) {
+      noted.push(ids);
+    },
+  };
+  const closeStorage = async () => void noted.push("closed");
+  const opened = { ...storage, apiKeys, close: closeStorage };
+  const { get, close } = await open(t, opened);
+  assert.equal((await get("/v1/pets")).status, 200);
+  await close();
+  assert.deepEqual(noted, [[1], "closed"]);
+});

@@ -212,7 +212,8 @@ export function sqlContract(
       "store first API key": () => apiKeys.insertFirst(record),
       "list API keys": () => apiKeys.list(),
       "revoke API key": () => apiKeys.revoke(1, created),
-      "record use of API key": async () => await apiKeys.markUsed?.(1, created),
+      "record use of API keys": async () =>
+        await apiKeys.markUsed?.(1, created),
     };
     for (const [action, call] of Object.entries(refused)) {
       const message = RegExp(`^Cannot ${action}: the storage is closed$`);

@@ -133,12 +133,12 @@ export function apiKeyStorageContract(
     );
   });
 
-  it("markUsed, if the storage has it, sets the latest day", async ({ apiKeys }) => {
+  it("markUsed, if the storage has it, sets the latest day, unless a clock was ahead", async ({ apiKeys }) => {
     if (apiKeys.markUsed === undefined) return;
     const first = await insert(apiKeys, sampleRecord(1), 1);
     const second = await insert(apiKeys, sampleRecord(2), 2);
     const day = (count: number) => new Date(86_400_000 * count);
-    for (const count of [20_000, 20_001, 19_999]) {
+    for (const count of [30_000, 20_000, 20_001, 20_000]) {
       await apiKeys.markUsed(1, day(count));
     }
     for (const id of [0, 3]) {
@@ -148,6 +148,25 @@ export function apiKeyStorageContract(
     await assertListed(apiKeys, [used, second]);
     await assertFound(apiKeys, { 1: used });
     await revoke(apiKeys, used, new Date(5000));
+  });
+
+  it("markAllUsed, if the storage has it, does what markUsed does for each", async ({ apiKeys }) => {
+    if (apiKeys.markAllUsed === undefined) return;
+    const day = (count: number) => new Date(86_400_000 * count);
+    const records = [];
+    for (const id of [1, 2, 3, 4]) {
+      records.push(await insert(apiKeys, sampleRecord(id), id));
+    }
+    await apiKeys.markAllUsed([], day(30_000));
+    await apiKeys.markAllUsed([1], day(20_001));
+    await apiKeys.markAllUsed([2], day(20_002));
+    await apiKeys.markAllUsed([1, 2, 3, 99], day(20_000));
+    const days = [20_001, 20_000, 20_000];
+    const marked = records.map((record, i) => {
+      const count = days[i];
+      return count === undefined ? record : { ...record, lastUsed: day(count) };
+    });
+    await assertListed(apiKeys, marked);
   });
 
   it("revoke keeps the time of the first revocation", async ({ apiKeys }) => {
@@ -190,6 +209,10 @@ export function apiKeyStorageContract(
       revoke: () => apiKeys.revoke(1, new Date(5000)),
       ...apiKeys.markUsed && {
         markUsed: async () => await apiKeys.markUsed?.(1, new Date(5000)),
+      },
+      ...apiKeys.markAllUsed && {
+        markAllUsed: async () =>
+          await apiKeys.markAllUsed?.([1], new Date(5000)),
       },
     });
   });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
 import { memoryStorage } from "../../../adapters/storage/memory/mod.ts";
 import { sha256 } from "../../../core/sha256.ts";
-import { nextTask, until } from "../../support/time.ts";
+import { nextTask } from "../../support/time.ts";
 import { generateKey } from "../../../core/keys/key_form.ts";
 import type {
   ApiKeyStorage,
@@ -119,59 +119,122 @@ test("verify refuses what does not have the form of an issued key without a look
 /** A storage of keys, with the recorded uses, and the time, which the test sets. */
 function watched(t: TestContext) {
   const { apiKeys } = memoryStorage();
-  const noted: (readonly [id: number, day: string])[] = [];
-  const state = { time: Date.parse("2026-11-26T23:59:58.500Z") };
+  const noted: (readonly [ids: readonly number[], day: string])[] = [];
+  const state = { time: Date.parse("2026-11-26T23:57:59.000Z") };
   t.mock.method(Date, "now", () => state.time);
   t.mock.method(performance, "now", () => state.time);
   const storage: ApiKeyStorage = {
     ...apiKeys,
-    async markUsed(id, day) {
-      noted.push([id, day.toISOString()]);
-      await apiKeys.markUsed?.(id, day);
+    async markAllUsed(ids, day) {
+      noted.push([ids, day.toISOString().slice(0, 10)]);
+      for (const id of ids) await apiKeys.markUsed?.(id, day);
     },
   };
-  return { storage, noted, state };
-}
-
-test("verify notes the use of a key once a day, on the first server that sees it", async (t) => {
-  const { storage, noted, state } = watched(t);
-  const keys = issuedKeys(storage);
-  const [one, two] = [await keys.issue("one"), await keys.issue("two")];
-  let expected = 0;
-  /** Uses keys at once. This many are then recorded, each in its own task. */
-  const use = async (keys: IssuedKeys, count: number, ...all: IssuedKey[]) => {
-    await Promise.all(all.map(({ key }) => keys.verify(key)));
-    expected += count;
-    await until("they are noted", () => noted.length >= expected);
+  /** Uses keys. */
+  const use = async (keys: IssuedKeys, ...all: IssuedKey[]) => {
+    for (const { key, record } of all) {
+      assert.deepEqual(await keys.verify(key), { id: record.id });
+    }
     await nextTask();
     await nextTask();
   };
-  await use(keys, 1, one, one);
-  await use(keys, 1, two);
-  state.time += 1000;
-  await use(keys, 0, one); // looked up again
-  await use(issuedKeys(storage), 0, one, two); // another server
-  const day = "2026-11-26T00:00:00.000Z";
-  state.time += 1000;
-  await use(keys, 1, one);
-  const next = "2026-11-27T00:00:00.000Z";
-  assert.deepEqual(noted, [[1, day], [2, day], [1, next]]);
+  return { storage, noted, state, use };
+}
+
+const MINUTE = 60_000;
+
+test("verify notes used keys once a day, together, in the next minute in which it is called", async (t) => {
+  const { storage, noted, state, use } = watched(t);
+  const keys = issuedKeys(storage);
+  const [one, two] = [await keys.issue("one"), await keys.issue("two")];
+  const three = await keys.issue("three");
+  await use(keys, one, two, one);
+  assert.deepEqual(noted, []);
+  state.time += 1000; // 23:58:00
+  await use(keys, three);
+  assert.deepEqual(noted, [[[1, 2], "2026-11-26"]]);
+  state.time += MINUTE;
+  await use(keys, one, two); // they are noted for today
+  assert.deepEqual(noted.slice(1), [[[3], "2026-11-26"]]);
+  await use(issuedKeys(storage), one, two, three); // on another server
+  state.time += MINUTE; // the next day
+  await use(keys, one);
+  assert.equal(noted.length, 2);
+  await keys.flush();
+  assert.deepEqual(noted.slice(2), [[[1], "2026-11-27"]]);
   const days = (await keys.list()).map((key) => key.lastUsed?.toISOString());
-  assert.deepEqual(days, [next, day]);
+  const midnight = "T00:00:00.000Z";
+  assert.deepEqual(days, [
+    `2026-11-27${midnight}`,
+    `2026-11-26${midnight}`,
+    `2026-11-26${midnight}`,
+  ]);
 });
 
-test("verify does not wait for notes, which are one at a time; one fault a day is told", async (t) => {
-  const { storage, state } = watched(t);
-  const told: unknown[] = [];
-  const begun: number[] = [];
-  const writes: PromiseWithResolvers<void>[] = [];
+test("verify uses markUsed of a storage without markAllUsed, and flush writes nothing twice", async (t) => {
+  const { storage, use } = watched(t);
+  const { markAllUsed: _, ...older } = storage;
+  const noted: number[] = [];
+  const keys = issuedKeys({
+    ...older,
+    async markUsed(id, day) {
+      noted.push(id);
+      await older.markUsed?.(id, day);
+    },
+  });
+  const all = [await keys.issue("one"), await keys.issue("two")];
+  await keys.flush();
+  await use(keys, ...all);
+  await Promise.all([keys.flush(), keys.flush()]);
+  await keys.flush();
+  assert.deepEqual(noted, [1, 2]);
+});
+
+test("while a write hangs no other begins, and verify goes on", async (t) => {
+  const { storage, noted, state, use } = watched(t);
+  const hanging = Promise.withResolvers<void>();
+  let begun = 0;
   const keys = issuedKeys({
     ...storage,
-    markUsed(id) {
-      begun.push(id);
-      const write = Promise.withResolvers<void>();
-      writes.push(write);
-      return write.promise;
+    async markAllUsed(ids, day) {
+      begun++;
+      await hanging.promise;
+      await storage.markAllUsed?.(ids, day);
+    },
+  });
+  const one = await keys.issue("one");
+  const others: IssuedKey[] = [];
+  await use(keys, one);
+  for (let i = 0; i < 400; i++) {
+    state.time += 60; // 24 s in all
+    others.push(await keys.issue("other"));
+    await use(keys, ...others.slice(-1));
+  }
+  state.time += MINUTE; // still the same day
+  await use(keys, one);
+  assert.equal(begun, 1);
+  hanging.resolve();
+  await keys.flush();
+  await keys.flush();
+  assert.equal(begun, 2);
+  const ids = noted.flatMap(([ids]) => ids);
+  assert.deepEqual(
+    [...new Set(ids)].sort((a, b) => a - b),
+    Array.from({ length: 401 }, (_, i) => i + 1),
+  );
+});
+
+test("what cannot be written is told once, and tried again on the next day", async (t) => {
+  const { storage, noted, state, use } = watched(t);
+  const told: unknown[] = [];
+  let attempts = 0;
+  const keys = issuedKeys({
+    ...storage,
+    markAllUsed(ids, day) {
+      attempts++;
+      return state.time < Date.parse("2026-11-27")
+        ? Promise.reject(new Error("read-only"))
+        : storage.markAllUsed?.(ids, day) ?? assert.fail();
     },
   }, {
     onError(error) {
@@ -179,51 +242,45 @@ test("verify does not wait for notes, which are one at a time; one fault a day i
       throw error;
     },
   });
-  /** Waits until a write has begun, and ends it. */
-  const settle = async (id: number, error?: Error) => {
-    await until(`${id} is written`, () => begun.includes(id));
-    assert.equal(begun.at(-1), id); // the next has to wait
-    if (error === undefined) writes.pop()?.resolve();
-    else writes.pop()?.reject(error);
-  };
-  const use = async () => await keys.verify((await keys.issue("key")).key);
-  assert.deepEqual([await use(), await use(), await use()], [
-    { id: 1 },
-    { id: 2 },
-    { id: 3 },
-  ]);
-  await settle(1, new Error("one"));
-  await settle(2);
-  await settle(3, new Error("three"));
-  state.time += 2000; // the next day
-  await use();
-  await settle(4, new Error("four"));
-  await until("it is told", () => told.length > 1);
-  assert.deepEqual(told, [new Error("one"), new Error("four")]);
+  const [one, two] = [await keys.issue("one"), await keys.issue("two")];
+  await use(keys, one);
+  state.time += 1000;
+  await use(keys, two);
+  state.time += MINUTE;
+  await use(keys, one, two);
+  await keys.flush();
+  assert.deepEqual([attempts, noted], [1, []]);
+  assert.deepEqual(told, [new Error("read-only")]);
+  state.time += MINUTE;
+  await use(keys, one, two);
+  await keys.flush();
+  assert.deepEqual(noted, [[[1, 2], "2026-11-27"]]);
 });
 
-test("verify tries again in the next minute to note a use, not at each look-up", async (t) => {
-  const { storage, noted, state } = watched(t);
-  let attempts = 0;
-  const told = Promise.withResolvers<unknown>();
-  const keys = issuedKeys({
-    ...storage,
-    markUsed: (id, day) =>
-      ++attempts === 1
-        ? Promise.reject(new Error("away"))
-        : storage.markUsed?.(id, day) ?? assert.fail(),
-  }, { onError: told.resolve });
+test("a day that a clock noted ahead of its time is replaced, unless by one day", async (t) => {
+  const { storage, noted, state, use } = watched(t);
+  const keys = issuedKeys(storage);
+  const [one, two] = [await keys.issue("one"), await keys.issue("two")];
+  await storage.markUsed?.(1, new Date("2026-11-28T00:00:00Z"));
+  await storage.markUsed?.(2, new Date("2026-11-27T00:00:00Z"));
+  state.time += 1000;
+  await use(keys, one, two);
+  await keys.flush();
+  assert.deepEqual(noted, [[[1], "2026-11-26"]]);
+  const days = (await keys.list()).map((key) => key.lastUsed?.toISOString());
+  assert.deepEqual(days.map((day) => day?.slice(8, 10)), ["26", "27"]);
+});
+
+test("verify writes nothing, and tells nothing, once its storage is closed", async () => {
+  const storage = memoryStorage();
+  const told: unknown[] = [];
+  const keys = issuedKeys(storage.apiKeys, { onError: (e) => told.push(e) });
   const { key } = await keys.issue("one");
   await keys.verify(key);
-  await told.promise;
-  state.time += 1000; // still 23:59
-  await keys.verify(key);
+  await storage.close();
   await nextTask();
   await nextTask();
-  assert.deepEqual([attempts, noted], [1, []]);
-  state.time += 1000;
-  await keys.verify(key);
-  await until("it is noted", () => noted.length === 1);
+  assert.deepEqual(told, []);
 });
 
 test("verify refuses a key whose expiry is no date", async () => {
