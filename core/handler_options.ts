@@ -22,8 +22,9 @@ export interface HandlerOptions {
   readonly storage: PetStorage;
   /**
    * Decides which API keys are valid. For a valid key `verify` returns, or resolves to, `true` or
-   * an object with the key's `id`, which identifies it in logs and traces. `false` and `undefined`
-   * are answered with 401, anything else with 500.
+   * an object with the key's `id`, which labels it in logs and traces, and perhaps a `caller`, if
+   * one user may have several keys. `false` and `undefined` are answered with 401, anything else
+   * with 500.
    */
   readonly keys: {
     verify(
@@ -57,11 +58,11 @@ export interface HandlerOptions {
    */
   readonly cors?: { readonly origins: readonly string[] | "*" };
   /**
-   * Counts each request with a valid API key. A request over the limit is answered with 429.
-   * Default: no limit.
+   * Counts each request with a valid API key: receives the key, or the `caller` if `verify` named
+   * one. A request over the limit is answered with 429. Default: no limit.
    */
   readonly rateLimit?: (
-    key: string,
+    caller: string,
   ) => RateLimitResult | Promise<RateLimitResult>;
   /**
    * The page that documents the service: what `await docs(…)` of `@petstore/service/docs` returns.

@@ -22,7 +22,7 @@ import {
 import { createRouter, type Found } from "./http/router.ts";
 import { staticContent } from "./http/static_content.ts";
 import { normalizePath, parseTarget } from "./http/target.ts";
-import { invalidKey, parseBearer, readKeyId } from "./keys/authenticate.ts";
+import { invalidKey, parseBearer, readVerified } from "./keys/authenticate.ts";
 import type { VerifiedKey } from "./keys/api_keys.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import type { Context, Endpoint } from "./operations/operation.ts";
@@ -102,7 +102,7 @@ export function createPipeline(
       if ("status" in found) return found;
       const { route, parameter } = found;
       endpoint = route;
-      let apiKey = "";
+      let scope = "";
       if (endpoint.isPublic !== true) {
         const key = parseBearer(request.headers.get("authorization"));
         if (key instanceof Refusal) return complete(key, endpoint);
@@ -110,10 +110,11 @@ export function createPipeline(
         if (verified === false || verified === undefined) {
           return complete(invalidKey, endpoint);
         }
-        keyId = readKeyId(verified);
-        apiKey = key;
+        const { id, caller } = readVerified(verified);
+        keyId = id;
+        scope = caller === undefined ? key : scopeOf(caller);
         if (rateLimit !== undefined) {
-          const counted = await rateLimit(key);
+          const counted = await rateLimit(caller ?? key);
           limitFields = readFields(counted);
           if (!counted.allowed) {
             return complete(tooManyRequests, endpoint, keyId, limitFields);
@@ -121,7 +122,7 @@ export function createPipeline(
         }
       }
       const { query } = target;
-      const call = { request, query, parameter, apiKey, readBody };
+      const call = { request, query, parameter, scope, readBody };
       return complete(await endpoint.run(call), endpoint, keyId, limitFields);
     } catch (cause) {
       report(() => onError(cause, request, endpoint?.path, keyId));
@@ -129,6 +130,11 @@ export function createPipeline(
       return complete(refused, endpoint, keyId, limitFields);
     }
   };
+}
+
+/** Returns what no API key can be, because those have no spaces. */
+function scopeOf(caller: string): string {
+  return `caller ${caller}`;
 }
 
 /** @throws {TypeError} if `rateLimit` returned anything else, or a field that cannot be sent. */

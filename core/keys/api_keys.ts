@@ -5,10 +5,15 @@
 
 import { sha256 } from "../sha256.ts";
 
-/** A valid key with an id, which identifies it in logs and traces. */
+/** A valid key with an id, which labels it in logs and traces. */
 export interface VerifiedKey {
-  /** 1 to 64 UTF-16 code units, or a safe integer. It is not secret. */
+  /** 1 to 64 UTF-16 code units, or a safe integer. It is not secret. Keys may share it. */
   readonly id: string | number;
+  /**
+   * Who calls: one and the same for one user over all keys, such as tokens that are refreshed, and
+   * not empty. It replaces the key as what `Idempotency-Key` belongs to and `rateLimit` counts.
+   */
+  readonly caller?: string;
 }
 
 /** The port by which {@linkcode createHandler} checks bearer tokens. */

@@ -28,20 +28,31 @@ export function parseBearer(header: string | null): string | Refusal {
 }
 
 /**
- * Reads the id of a key from what `verify` returned for it: `undefined` if it has none.
+ * Reads what `verify` returned for a valid key.
  *
  * @throws {TypeError} if that is neither `true` nor an object with its own id: an object such as
  * `{ valid: false }` must let nobody in.
  */
-export function readKeyId(result: unknown): VerifiedKey["id"] | undefined {
-  if (result === true) return undefined;
+export function readVerified(result: unknown): Partial<VerifiedKey> {
+  if (result === true) return {};
   if (typeof result === "object" && Object.hasOwn(Object(result), "id")) {
-    const { id } = result as { readonly id: unknown };
-    if (typeof id === "string" && id !== "" && id.length <= 64) return id;
-    if (typeof id === "number" && Number.isSafeInteger(id)) return id;
+    const { id, caller } = result as { readonly [name in string]: unknown };
+    const isId = typeof id === "string"
+      ? id !== "" && id.length <= 64
+      : Number.isSafeInteger(id);
+    if (isId && caller === undefined) return { id: id as string | number };
+    // Otherwise callers that differ would have the same digest.
+    if (isId && typeof caller === "string" && isWellFormed(caller)) {
+      return { id: id as string | number, caller };
+    }
   }
   throw new TypeError(
     "Wrong result of keys.verify: it must be true, false, undefined, or an object with an id " +
-      "that is a string of 1 to 64 characters or a safe integer",
+      "that is a string of 1 to 64 characters or a safe integer, and perhaps a caller that is " +
+      "a well-formed string of one or more characters",
   );
+}
+
+function isWellFormed(caller: string): boolean {
+  return caller !== "" && !/\p{Surrogate}/u.test(caller);
 }

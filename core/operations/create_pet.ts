@@ -30,7 +30,7 @@ import {
  * If it added a different pet, answers 422.
  */
 async function run(
-  { request, apiKey, readBody }: Call,
+  { request, scope, readBody }: Call,
   context: Context,
 ): Promise<Answer> {
   const { storage, baseUrl, getPet } = context;
@@ -45,7 +45,7 @@ async function run(
   if (newPet instanceof Refusal) return newPet;
   const options = key === undefined
     ? undefined
-    : { idempotencyKey: await storedKey(apiKey, key) };
+    : { idempotencyKey: await storedKey(scope, key) };
   const pet = await storage.create(newPet, options);
   const isEqual = pet.name === newPet.name &&
     pet.categoryId === newPet.categoryId && pet.status === newPet.status;

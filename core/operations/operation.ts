@@ -25,8 +25,11 @@ export interface Call {
    * characters are decoded); empty if the path has none.
    */
   readonly parameter: string;
-  /** The valid API key; empty if the endpoint is public. */
-  readonly apiKey: string;
+  /**
+   * To whom an `Idempotency-Key` belongs: the valid API key, or the caller if `verify` named one;
+   * empty if the endpoint is public. It may be secret.
+   */
+  readonly scope: string;
   /** Reads the body of the request. */
   readonly readBody: ReadBody;
 }

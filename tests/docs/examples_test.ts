@@ -102,6 +102,7 @@ const PRINTS: Readonly<Record<string, string>> = {
     '[{"id":1,"name":"Rex","categoryId":1,"status":"available"}]\n',
   "jwt_keys.ts": `Ann added pet 1
 201 {"id":1,"name":"Rex","categoryId":1,"status":"available"}
+201 {"id":1,"name":"Rex","categoryId":1,"status":"available"}
 401 {"code":"unauthorized","message":"API key is invalid: it is unknown, expired or revoked","status":401}
 `,
   "rate_limit.ts": "200 null\n200 null\n429 10\n",

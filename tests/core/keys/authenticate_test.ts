@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { readKeyId } from "../../../core/keys/authenticate.ts";
+import { readVerified } from "../../../core/keys/authenticate.ts";
 import { ask } from "../../contract/ask.ts";
 import { assertAnyError } from "../../contract/error_reply.ts";
 import { handleService } from "../../support/handle_service.ts";
@@ -17,6 +17,8 @@ const VALID = {
   "one character": { id: "x" },
   "64 characters": { id: "x".repeat(64) },
   "more members": { id: 1, valid: false },
+  "a caller": { id: "team", caller: "user 1 \u{1f415}" },
+  "no caller": { id: 1, caller: undefined },
   "a thenable": { then: (done: (id: unknown) => void) => done({ id: 1 }) },
 };
 
@@ -27,6 +29,11 @@ const WRONG = {
   "a number": 1,
   "a string": "true",
   "no id": {},
+  "a caller without an id": { caller: "user" },
+  "an empty caller": { id: 1, caller: "" },
+  "a number as caller": { id: 1, caller: 7 },
+  "caller null": { id: 1, caller: null },
+  "half a character as caller": { id: 1, caller: "a\ud83d" },
   "valid: false": { valid: false },
   "an inherited id": Object.create({ id: 1 }),
   "a function": Object.assign(() => true, { id: 1 }),
@@ -53,7 +60,8 @@ const UNREADABLE = {
 
 const MESSAGE =
   "Wrong result of keys.verify: it must be true, false, undefined, or an object with an id " +
-  "that is a string of 1 to 64 characters or a safe integer";
+  "that is a string of 1 to 64 characters or a safe integer, and perhaps a caller that is " +
+  "a well-formed string of one or more characters";
 
 /** Results of `verify`, what is answered, and what onError receives. */
 const CASES: readonly (readonly [object, number, Error?])[] = [
@@ -78,12 +86,12 @@ for (const [results, status, error] of CASES) {
   }
 }
 
-test("readKeyId reads the id once, so that a getter cannot change it later", () => {
+test("readVerified reads the id once, so that a getter cannot change it later", () => {
   const ids = ["first", Symbol("second")];
   const result = {
     get id() {
       return ids.shift();
     },
   };
-  assert.equal(readKeyId(result), "first");
+  assert.deepEqual(readVerified(result), { id: "first" });
 });

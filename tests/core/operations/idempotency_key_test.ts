@@ -74,3 +74,43 @@ test("each API key has idempotency keys of its own", async () => {
   assert.equal(again.text, other.text);
   assert.equal(again.headers.get("idempotent-replayed"), "true");
 });
+
+test("the idempotency keys of a caller are the same with each of its API keys", async () => {
+  /** Which caller each key has; the last two try to be another. */
+  const callers: Readonly<Record<string, string | undefined>> = {
+    "old-token": "Ann",
+    "new-token": "Ann",
+    "other-token": "Bob",
+    "Ann": undefined,
+    "caller": "old-token",
+  };
+  const counted: string[] = [];
+  const service = handleService({
+    keys: {
+      verify: (key) => {
+        const caller = callers[key];
+        return { id: "team", ...caller !== undefined && { caller } };
+      },
+    },
+    rateLimit(caller) {
+      counted.push(caller);
+      return { allowed: true };
+    },
+  });
+  const answers = [];
+  for (const key of Object.keys(callers)) {
+    const { text, headers } = await ask({ ...service, key }, "POST", "/pets", {
+      body: REX_JSON,
+      headers: { "idempotency-key": "k" },
+    });
+    answers.push([JSON.parse(text).id, headers.get("idempotent-replayed")]);
+  }
+  assert.deepEqual(answers, [
+    [1, null],
+    [1, "true"],
+    [2, null],
+    [3, null],
+    [4, null],
+  ]);
+  assert.deepEqual(counted, ["Ann", "Ann", "Bob", "Ann", "old-token"]);
+});
