@@ -409,30 +409,29 @@ const FAULTS: Readonly<Record<string, Fault | Faults>> = {
   },
   "apiKeys: insertFirst, if the storage has markUsed, keeps the expiry":
     insertFirst.given(({ expires: _, ...others }) => [others]),
-  "apiKeys: markUsed, if the storage has it, sets the latest day, unless a clock was ahead":
-    {
-      "notes nothing": ofKeys(() => ({ async markUsed() {} })),
-      "notes any key": markUsed.given((_, day) => [2, day]),
-      "keeps a day that is ahead": ofKeys((apiKeys) => ({
+  "apiKeys: markUsed, if the storage has it, sets the latest day": {
+    "notes nothing": ofKeys(() => ({ async markUsed() {} })),
+    "notes any key": markUsed.given((_, day) => [2, day]),
+    "keeps a day that is ahead": ofKeys((apiKeys) => ({
+      async markUsed(id, day) {
+        const records = await apiKeys.list();
+        const { lastUsed = 0 } = records.find((one) => one.id === id) ?? {};
+        if (Number(lastUsed) < Number(day)) await apiKeys.markUsed?.(id, day);
+      },
+    })),
+    "goes back": ofKeys((apiKeys) => {
+      let last: Date | undefined;
+      return {
         async markUsed(id, day) {
-          const records = await apiKeys.list();
-          const { lastUsed = 0 } = records.find((one) => one.id === id) ?? {};
-          if (Number(lastUsed) < Number(day)) await apiKeys.markUsed?.(id, day);
+          if (id === 1) last = day;
         },
-      })),
-      "goes back": ofKeys((apiKeys) => {
-        let last: Date | undefined;
-        return {
-          async markUsed(id, day) {
-            if (id === 1) last = day;
-          },
-          list: async () =>
-            (await apiKeys.list()).map((record) =>
-              record.id === 1 && last ? { ...record, lastUsed: last } : record
-            ),
-        };
-      }),
-    },
+        list: async () =>
+          (await apiKeys.list()).map((record) =>
+            record.id === 1 && last ? { ...record, lastUsed: last } : record
+          ),
+      };
+    }),
+  },
   "apiKeys: markAllUsed, if the storage has it, does what markUsed does for each":
     {
       "notes nothing": ofKeys(() => ({ async markAllUsed() {} })),

@@ -250,10 +250,11 @@ const STEP = /^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*?)(\n*)(?=\$ |$(?![^]))/gm;
 function masked(text: string): string {
   return text.replaceAll(/\bpet_\w{38}\b/g, "KEY")
     .replaceAll(/^date: .*$/gm, "date")
-    .replaceAll(/\b[0-9a-f]{64}\b/g, "SHA-256")
     .replaceAll(/^x-request-id: .*$/gm, "x-request-id")
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
-    .replaceAll(/\b\d{4}-\d\d-\d\d\b/g, "DAY");
+    .replaceAll(/\b\d{4}-\d\d-\d\d\b/g, "DAY")
+    // A server notes the use of a key when the next minute begins.
+    .replaceAll(/TIME (?:DAY|-) +/g, "TIME USED ");
 }
 
 const { tasks, permissions }: {

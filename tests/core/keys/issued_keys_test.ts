@@ -143,7 +143,7 @@ function watched(t: TestContext) {
 
 const MINUTE = 60_000;
 
-test("verify notes used keys once a day, together, in the next minute in which it is called", async (t) => {
+test("verify notes used keys once a day, together, when a later minute begins", async (t) => {
   const { storage, noted, state, use } = watched(t);
   const keys = issuedKeys(storage);
   const [one, two] = [await keys.issue("one"), await keys.issue("two")];
@@ -171,7 +171,7 @@ test("verify notes used keys once a day, together, in the next minute in which i
   ]);
 });
 
-test("verify uses markUsed of a storage without markAllUsed, and flush writes nothing twice", async (t) => {
+test("verify works without markAllUsed, and flush writes nothing twice", async (t) => {
   const { storage, use } = watched(t);
   const { markAllUsed: _, ...older } = storage;
   const noted: number[] = [];
