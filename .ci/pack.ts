@@ -38,16 +38,13 @@ const TYPESCRIPT = "7.0.2";
 const REPOSITORY: string | undefined = undefined;
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
-const MAIN = "adapters/standalone/main.ts";
 /** Entries that start the server when imported. */
 const PROGRAMS = ["./serve", "./main"];
 /**
- * Checks any service. In the package it and the contract of storages are not tests, but `checks/`.
+ * The command `petstore`. In the package `judge`, `exam` and the contract of storages are not tests,
+ * but `checks/`.
  */
-const JUDGE = "tests/judge/main.ts";
-/** Examines a client, likewise. */
-const EXAM = "tests/exam/main.ts";
-const SANDBOX = "adapters/sandbox/main.ts";
+const PROGRAM = "tests/program.ts";
 
 /** Documents in the package. */
 const DOCUMENTS = [
@@ -72,7 +69,12 @@ const config: Config = JSON.parse(
 const folder = mkdtempSync(join(tmpdir(), "petstore-pack-"));
 try {
   compile();
-  writeFileSync(join(folder, "bin.js"), program());
+  writeFileSync(
+    join(folder, "bin.js"),
+    `#!/usr/bin/env node
+import "./${toJavaScript(PROGRAM)}";
+`,
+  );
   writeFileSync(join(folder, "package.json"), toText(packageJson()));
   const assets = globSync("adapters/**/*.{html,css,js}", { cwd: ROOT });
   const pictures = globSync("docs/*.{svg,png,json,yaml}", { cwd: ROOT });
@@ -112,10 +114,7 @@ try {
 function compile(): void {
   const files = [
     ...Object.values(config.exports),
-    MAIN,
-    JUDGE,
-    EXAM,
-    SANDBOX,
+    PROGRAM,
   ];
   const tsconfig = join(folder, "tsconfig.json");
   writeFileSync(
@@ -170,28 +169,6 @@ function writeLinks(path: string): readonly string[] {
   });
   writeFileSync(join(folder, path), text);
   return leftOut;
-}
-
-/** The command `petstore`. */
-function program(): string {
-  return `#!/usr/bin/env node
-import process from "node:process";
-import { reportAndExit } from "./adapters/standalone/command_line.js";
-
-const [name, ...args] = process.argv.slice(2);
-if (name === "judge") {
-  const { runJudge } = await import("./${toJavaScript(JUDGE)}");
-  await runJudge(args).catch(reportAndExit);
-} else if (name === "exam") {
-  const { runExam } = await import("./${toJavaScript(EXAM)}");
-  await runExam(args).catch(reportAndExit);
-} else if (name === "sandbox") {
-  const { runSandbox } = await import("./${toJavaScript(SANDBOX)}");
-  await runSandbox(args).catch(reportAndExit);
-} else {
-  await import("./${toJavaScript(MAIN)}");
-}
-`;
 }
 
 function packageJson(): Readonly<Record<string, unknown>> {

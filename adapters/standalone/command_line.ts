@@ -106,8 +106,8 @@ export const PROGRAM: string = IS_REMOTE
   ? TASK
   : `${parse(process.execPath).name} adapters/standalone/main.ts`; // bun or node
 
-/** The command for programs with their own task in a clone: the sandbox, the judge. */
-export const APART: string = IS_PACKAGE ? PROGRAM : TASK;
+/** The command for programs with their own task in a clone: the sandbox, the judge, the exam. */
+export const APART: string = IS_PACKAGE || IS_BINARY ? PROGRAM : TASK;
 
 /**
  * Says how to install a missing package. A program run by npx does not see what `npm install` adds.

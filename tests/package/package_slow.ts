@@ -258,7 +258,7 @@ test("Node keeps the compiled program, and npx, bunx and pnpm dlx run it", async
   assert.ok(existsSync(join(full, PACKAGE, "node_modules/.cache/petstore")));
   for (const form of ["npx -y --package ", "bunx -p ", "pnpm dlx --package="]) {
     const help = await sh(`${form}${tarball} petstore --help`, pnpm);
-    assert.match(help, /^The pet store service\.[^]*^ +judge /m);
+    assert.match(help, /^The pet store service\.[^]*^ +judge [^]*^ +exam /m);
   }
 });
 
@@ -279,7 +279,7 @@ test("the package's sandbox starts on Node and Bun, and ends with its standard i
 test("Node 20 is refused with a sentence", async () => {
   const words = /\n.*This runtime is too old: use Node 22\.18, Deno/;
   const judge = "judge http://localhost:1/v1 --key k";
-  for (const command of ["start", "sandbox", judge]) {
+  for (const command of ["start", "sandbox", judge, "exam -- true"]) {
     await assert.rejects(sh(`${oldNode} ${BIN} ${command}`, npm), words);
   }
 

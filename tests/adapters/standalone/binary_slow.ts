@@ -1,4 +1,4 @@
-/** The server as a single binary, which `deno task compile` makes with Bun. */
+/** All commands as a single binary, which `deno task compile` makes with Bun. */
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -48,5 +48,14 @@ test(
     assert.equal(existsSync("/node_modules/.cache/petstore"), false);
     const { stdout } = await run([command[0] ?? "", "--help"], { cwd });
     assert.match(stdout, /^Usage: +\.\/petstore /m);
+    assert.match(stdout, /^ {2}sandbox .*\n {2}judge .*\n {2}exam /m);
+    for (const name of ["sandbox", "judge", "exam"]) {
+      const { code, stdout } = await run([command[0] ?? "", name, "--help"]);
+      assert.equal(code, 0);
+      assert.match(stdout, RegExp(`^Usage:.* \\./petstore ${name} `, "m"));
+    }
+    const trials = ["exam", "--only", "429", "--", "sh", "-c", "exit 77"];
+    const { stderr } = await run([command[0] ?? "", ...trials]);
+    assert.match(stderr, /supports none of the calls/);
   },
 );
