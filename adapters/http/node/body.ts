@@ -1,14 +1,13 @@
 /** Reads the body of a request on Node. */
 
+import type { IncomingMessage } from "node:http";
 import { cutShort, late, Pieces, readBefore } from "../../../core/http/body.ts";
 import type { BodyLimits } from "../../../core/http/message.ts";
 import type { Refusal } from "../../../core/http/refusal.ts";
-import { type Exchange, findField, type NodeMessage } from "./exchange.ts";
+import { type Exchange, findField } from "./exchange.ts";
 
-/** Tells whether bytes follow the header (RFC 9112 §6.3, RFC 9113 §8.1). */
-export function announcesBody(req: NodeMessage): boolean {
-  const isEnd = req.stream?.endAfterHeaders;
-  if (isEnd !== undefined) return !isEnd;
+/** Tells whether bytes follow the header (RFC 9112 §6.3). */
+export function announcesBody(req: IncomingMessage): boolean {
   const length = findField(req.rawHeaders, "content-length");
   if (length !== null) return Number(length) !== 0;
   return findField(req.rawHeaders, "transfer-encoding") !== null;

@@ -1,15 +1,9 @@
 /** One request and its response on Node. */
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { Http2Stream } from "node:http2";
-
-/** A request. If it has a stream, it is an HTTP/2 request. */
-export type NodeMessage = IncomingMessage & {
-  readonly stream?: Http2Stream;
-};
 
 export interface Exchange {
-  readonly req: NodeMessage;
+  readonly req: IncomingMessage;
   readonly res: ServerResponse;
   /** True if the client sends its body only when told so (RFC 9110 §10.1.1). */
   readonly awaitsContinue: boolean;
@@ -18,9 +12,7 @@ export interface Exchange {
    * response.
    */
   readonly server?: Server | undefined;
-  /**
-   * True once the body of the request is read to its end; `req.complete` of HTTP/2 is true later.
-   */
+  /** True once the body of the request is read to its end; `req.complete` may be true later. */
   isBodyRead?: boolean;
 }
 

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Handler } from "../../../core/http/fetch_handler.ts";
 import type { Answer } from "../../../core/http/message.ts";
-import { internalError } from "../../../core/http/refusal.ts";
+import { internalError, Refusal } from "../../../core/http/refusal.ts";
 import { checkFunction, checkNames } from "../../../core/options.ts";
 import { report } from "../../../core/report.ts";
 import { checkHandler, type ServeOptions } from "../server.ts";
@@ -17,6 +17,12 @@ import { send } from "./send.ts";
 export const OTHERS =
   "Do your own work in (req, res) before the listener, or serve other fetch functions with srvx";
 
+/** `node:http2` has its own requests and responses. */
+const noHttp2 = new Refusal(
+  "internal_error",
+  "Cannot answer HTTP/2: this handler is for node:http; put a proxy in front that accepts HTTP/2",
+);
+
 /**
  * A request of so many header fields is refused. Node 22, and `node:http` of Deno 2.9, drop those
  * that follow, which may be a second `Authorization`, an `Idempotency-Key` or an `Upgrade`. Node 24
@@ -24,7 +30,10 @@ export const OTHERS =
  */
 const MAX_FIELDS = 1000;
 
-/** The function that `http.createServer()`, Express and others call with each request. */
+/**
+ * The function that `http.createServer()`, Express and others call with each request. One of
+ * `node:http2` gets a 500.
+ */
 export type NodeListener = (req: IncomingMessage, res: ServerResponse) => void;
 
 /**
@@ -81,8 +90,13 @@ export function createListener(
     }
   }
 
-  return (req, res) =>
-    queueResponse({ req, res, awaitsContinue, server }, reply);
+  return (req, res) => {
+    const exchange = { req, res, awaitsContinue, server };
+    if (req.httpVersionMajor !== 2) return queueResponse(exchange, reply);
+    const { status, headers, body } = noHttp2;
+    res.writeHead(status, headers).end(body);
+    report(() => onError(new Error(noHttp2.message)));
+  };
 }
 
 /**

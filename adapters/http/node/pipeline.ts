@@ -8,13 +8,8 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Exchange } from "./exchange.ts";
 
-/**
- * How many responses may wait behind the current one; with more, the connection is closed. Node
- * stops reading while 64 KiB of responses wait, and each counts as `WEIGHT` bytes, but what it has
- * already read may contain a thousand requests.
- */
+/** How many responses may wait behind the current one; with more, the connection is closed. */
 const MAX_WAITING = 256;
-const WEIGHT = 2048;
 
 /** By connection, the responses that wait. */
 const waiting = new WeakMap<Socket, Set<ServerResponse>>();
@@ -47,26 +42,13 @@ export function queueResponse(
   const queue = waiting.get(socket) ?? new Set();
   waiting.set(socket, queue.add(res));
   if (queue.size > MAX_WAITING) return void socket.destroy();
-  addPendingBytes(res, WEIGHT);
   // In its own trace, not that of the request whose response makes room for it.
   const beginNow = AsyncResource.bind(() => {
     queue.delete(res);
-    addPendingBytes(res, -WEIGHT);
     // Requests after `Connection: close` are not processed (RFC 9112 §9.6).
     if (socket.writable) begin(exchange);
   });
   // A response gets the socket when its turn comes. The one before it need not be ours, and
   // middleware may pass requests on in another order.
   res.once("socket", beginNow);
-}
-
-/**
- * Counts bytes as waiting to be sent, as Node 26 does for a queued response (`updateOutgoingData`
- * in its lib/_http_server.js). Node has no public limit on pipelined requests that could replace
- * this. If Node renames it, tests/adapters/http/node/pipeline_test.ts fails.
- */
-function addPendingBytes(res: ServerResponse, bytes: number): void {
-  const counted: ServerResponse & { _onPendingData?(bytes: number): void } =
-    res;
-  counted._onPendingData?.(bytes);
 }

@@ -76,8 +76,7 @@ async function pipe(
   };
   res.once("close", onGone); // not chained: with `compression`, `on` returns another emitter
   res.on("drain", () => wake());
-  // The client may have gone before. Only HTTP/2 has a stream.
-  if ((req.stream ?? req.socket).destroyed) onGone();
+  if (req.socket.destroyed) onGone(); // the client had gone before
   const written = new WritableStream<Uint8Array>({
     async write(chunk) {
       if (res.write(chunk) || signal.aborted) return;
@@ -113,8 +112,7 @@ function writeHead(
   }
   if (closes) {
     res.shouldKeepAlive = false;
-    // Replaces what a framework has set. HTTP/2 has no such field.
-    if (req.stream === undefined) fields.push("connection", "close");
+    fields.push("connection", "close"); // replaces what a framework has set
   }
   if (length !== undefined) fields.push("content-length", String(length));
   res.writeHead(status, fields);
@@ -145,9 +143,8 @@ function endResponse(
 ): Written {
   const { req, res, isBodyRead } = exchange;
   const isBodyLeft = isBodyRead !== true && !req.complete && !req.destroyed;
-  // The client may have asked for the close, too. HTTP/2 ends only a stream of its connection.
-  const closes = !res.shouldKeepAlive && req.stream === undefined;
-  if (isBodyLeft && closes) return endLater(exchange, body);
+  // The client may have asked for the close, too.
+  if (isBodyLeft && !res.shouldKeepAlive) return endLater(exchange, body);
   res.end(body ?? undefined);
   if (isBodyLeft) limitRest(req);
   return undefined;

@@ -1,7 +1,6 @@
 /** Pipelined requests on Node, and what comes between them that is not a request. */
 
 import assert from "node:assert/strict";
-import type { Socket } from "node:net";
 import process from "node:process";
 import { memoryStorage, type Service } from "../../../../mod.ts";
 import {
@@ -17,16 +16,15 @@ import { until } from "../../../support/time.ts";
 import { REX_JSON } from "../../../support/pets.ts";
 import { rawRequest, WITH_KEY } from "../../../support/wire.ts";
 
-test("Node stops reading while more than 32 requests wait, and hangs up at 257", async (t) => {
-  const service: Service = async (_request, socket) => {
+test("Node hangs up on a client if more than 256 requests wait", async (t) => {
+  const service: Service = async () => {
     await new Promise(setImmediate); // all came in one piece
-    return ok(String((socket as Socket).isPaused()));
+    return ok("");
   };
   const { wire } = await speak(t, service);
-  for (const waiting of [256, 33, 32]) {
-    wire.write(rawRequest("POST /") + GET.repeat(waiting));
-    assert.equal((await wire.answer()).body, String(waiting > 32));
-    for (let i = 0; i < waiting; i++) await wire.answer();
+  wire.write(rawRequest("POST /") + GET.repeat(256));
+  for (let i = 0; i <= 256; i++) {
+    assert.equal((await wire.answer()).status, 200);
   }
   wire.write(rawRequest("POST /") + GET.repeat(257));
   assert.equal(await wire.rest(), "");
