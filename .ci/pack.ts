@@ -9,6 +9,7 @@
  * @module
  */
 
+import { execFileSync } from "node:child_process";
 import {
   constants,
   copyFileSync,
@@ -19,7 +20,6 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -46,13 +46,26 @@ const PROGRAMS = ["./serve", "./main"];
  */
 const PROGRAM = "tests/program.ts";
 
+/** The files of this repository: others, such as a database, may be secret. */
+const IN_GIT = execFileSync("git", ["ls-files", "-z"], {
+  cwd: ROOT,
+  encoding: "utf8",
+}).split("\0");
+/** What only a clone needs: how it was designed, and how its server is deployed. */
+const CLONE_ONLY =
+  /^docs\/(?:decisions|tour\.md|page\.png|speed\.|examples\/(?:container|systemd|patroni|frameworks\/deno\.|kubernetes|grafana|alerts|nginx|haproxy|deno_deploy|petstore\.http))/;
+
+function inGit(pattern: RegExp): readonly string[] {
+  return IN_GIT.filter((path) => pattern.test(path) && !CLONE_ONLY.test(path));
+}
+
 /** Documents in the package. */
 const DOCUMENTS = [
   "README.md",
   "CHANGELOG.md",
   "SECURITY.md",
-  ...globSync("docs/**/*.md", { cwd: ROOT }),
-].filter((path) => !path.includes("node_modules"));
+  ...inGit(/^docs\/.*\.md$/),
+];
 
 interface Config {
   readonly name: string;
@@ -76,13 +89,9 @@ import "./${toJavaScript(PROGRAM)}";
 `,
   );
   writeFileSync(join(folder, "package.json"), toText(packageJson()));
-  const assets = globSync("adapters/**/*.{html,css,js}", { cwd: ROOT });
-  const pictures = globSync("docs/*.{svg,png,json,yaml}", { cwd: ROOT });
-  const examples = globSync("docs/examples/**/*", {
-    cwd: ROOT,
-    // Deno's settings name the sources.
-    exclude: ["**/frameworks/deno.*", "**/node_modules/**"],
-  }).filter((path) => statSync(join(ROOT, path)).isFile());
+  const assets = inGit(/^adapters\/.*\.(?:html|css|js)$/);
+  const pictures = inGit(/^docs\/[^/]*\.(?:svg|png|json|yaml)$/);
+  const examples = inGit(/^docs\/examples\/.*[^/](?<!\.md)$/);
   const whole = ["LICENSE", ...pictures, ...assets, ...examples, ...DOCUMENTS];
   for (const path of whole) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
