@@ -41,16 +41,17 @@ export interface CallOptions {
  * The operations of the service. Each promise rejects with a {@linkcode PetStoreError}, or a
  * `TypeError` if an argument has a wrong type.
  *
- * The integers of a {@linkcode Pet} are of type `bigint`, which `JSON.stringify` refuses with a
+ * A later version of the service may have further values of `status`, which are passed on. The
+ * integers of a {@linkcode Pet} are of type `bigint`, which `JSON.stringify` refuses with a
  * `TypeError`: use {@linkcode petToJson}.
  */
 export interface Client {
   /**
    * Returns one page of pets, at most 20 unless `limit` says otherwise.
    *
-   * @param page selects the pets, or is the address of a page: the `next` of another.
+   * @param page selects the pets. `next` of a page selects the one after it.
    */
-  listPets(page?: PetsQuery | string, options?: CallOptions): Promise<PetsPage>;
+  listPets(page?: PetsQuery, options?: CallOptions): Promise<PetsPage>;
 
   /**
    * Walks through all pets that match, page by page. Each pet that existed when the walk began is
@@ -128,16 +129,16 @@ export function makeClient(settings: Settings): Client {
     { limit = MAX_LIMIT, ...query }: PetsQuery,
     options: CallOptions,
   ): AsyncGenerator<Pet> {
-    let last: bigint | undefined;
-    let next: PetsQuery | string | undefined = { ...query, limit };
+    let next: PetsQuery | undefined = { ...query, limit };
     while (next !== undefined) {
-      const call = listPetsCall(next, settings, last);
-      const page: PetsPage = await perform(call, options);
+      const page: PetsPage = await perform(
+        listPetsCall(next, settings),
+        options,
+      );
       for (const pet of page.pets) {
         options.signal?.throwIfAborted();
         yield pet;
       }
-      last = page.pets.at(-1)?.id;
       ({ next } = page);
     }
   }

@@ -281,9 +281,8 @@ function storeOf(storage: PetStorage): Store {
     },
     async list(query) {
       const { pets, next } = await client.listPets(query);
-      if (next === undefined) return { pets };
-      const after = new URL(next).searchParams.get("after") ?? "";
-      return { pets, last: petId(BigInt(after)) };
+      const after = next?.after;
+      return after === undefined ? { pets } : { pets, last: petId(after) };
     },
     pets: client.pets,
     close: async () => {},

@@ -54,7 +54,7 @@ test("a Pet that is not what the contract says is invalid_response", async () =>
     pet.replace('"Rex"', "7"),
     ...['"1"', "1e19"]
       .map((id) => pet.replace('"categoryId":1', `"categoryId":${id}`)),
-    pet.replace("available", "Available"),
+    pet.replace('"available"', "7"),
   ];
   for (const text of wrong) {
     const got = await fails("get", json(text), "invalid_response", 200);
