@@ -98,7 +98,7 @@ function writeHead(
   exchange: Exchange,
   length?: number,
 ): void {
-  const { req, res } = exchange;
+  const { res } = exchange;
   const dropsLength = length !== undefined || status === 204; // a 204 has none
   let closes = mustClose(exchange, status);
   const fields: string[] = [];
