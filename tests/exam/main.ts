@@ -14,7 +14,7 @@ import { checkRuntime } from "../../core/json.ts";
 import { readBaseline, reportStale } from "../judge/baseline.ts";
 import { toJUnit } from "../judge/junit.ts";
 import { runnerOf } from "./command.ts";
-import { examineGateway, NeverReached } from "./through.ts";
+import { examineGateway, NotExamined } from "./through.ts";
 import { GATEWAY_TRIALS } from "./gateway_trials.ts";
 import { examine, limitsOf, NotReady, type Result, SILENCE } from "./exam.ts";
 import {
@@ -155,7 +155,7 @@ export async function runExam(args: readonly string[]): Promise<void> {
       ? "Interrupted"
       : cause instanceof NotReady
       ? toAdvice(cause.result)
-      : cause instanceof NeverReached
+      : cause instanceof NotExamined
       ? cause.message
       : undefined;
     if (message === undefined) throw cause;

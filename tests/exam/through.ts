@@ -4,14 +4,13 @@
  */
 
 import { parseWithInt64 } from "../../core/json.ts";
-import {
-  type RecordedRequest,
-  type Sandbox,
-  sandbox,
-} from "../../adapters/sandbox/mod.ts";
+import type { RecordedRequest } from "../../adapters/sandbox/mod.ts";
+import { serveWorlds } from "../../adapters/sandbox/serve.ts";
+import { createWorlds, type Worlds } from "../../adapters/sandbox/worlds.ts";
+import { Refusal } from "../../core/http/refusal.ts";
 import type { Result } from "./exam.ts";
 import { GATEWAY_TRIALS, type GatewayTrial } from "./gateway_trials.ts";
-import { type Received, sendOnce } from "./send_once.ts";
+import { type Received, sendOnce, type Sent } from "./send_once.ts";
 import type { Finding } from "./verdict.ts";
 
 /** Where the exam listens for the gateway, and what it reports. */
@@ -24,8 +23,8 @@ export interface ThroughOptions {
   readonly onResult?: (result: Result) => void;
 }
 
-/** Thrown if a request did not arrive at the service. */
-export class NeverReached extends Error {}
+/** Thrown if the exam cannot listen, or a request did not arrive there. */
+export class NotExamined extends Error {}
 
 /** Ids and categories that a double cannot hold. */
 const FIRST = 2n ** 53n + 1n;
@@ -50,22 +49,23 @@ const REMEDIES = {
  * Listens for a gateway that forwards `address`, such as `http://localhost:8080/v1`, to it, and
  * runs the trials, one after the other.
  *
- * @throws {NeverReached} if a request does not arrive.
+ * @throws {NotExamined} if it cannot listen, or a request does not arrive.
  */
 export async function examineGateway(
   address: string,
   { trials = GATEWAY_TRIALS, signal, onResult, ...listens }: ThroughOptions,
 ): Promise<readonly Result[]> {
-  const runs = trials.map((trial) => ({
-    trial,
-    key: `test-${crypto.randomUUID()}`,
-  }));
-  const store = sandbox({ pets: PETS, key: runs.map(({ key }) => key) });
-  const { close } = await store.serve(listens);
+  // Each trial has a world, so that what a gateway sends late changes no other trial.
+  const worlds = createWorlds({ pets: PETS, worlds: true });
+  const { url, close } = await serveWorlds(worlds, listens).catch((cause) => {
+    throw new NotExamined((cause as Error).message, { cause });
+  });
   const results: Result[] = [];
   try {
-    for (const { trial, key } of runs) {
-      const result = await runTrial(store, address, trial, key, signal);
+    for (const trial of trials) {
+      const send = (sent: Sent) => sendOnce(sent, PATIENCE, signal);
+      const result = await runTrial(worlds, { address, url, trial, send });
+      signal?.throwIfAborted();
       results.push(result);
       onResult?.(result);
     }
@@ -75,20 +75,20 @@ export async function examineGateway(
   return results;
 }
 
-async function runTrial(
-  store: Sandbox,
-  address: string,
-  trial: GatewayTrial,
-  key: string,
-  signal: AbortSignal | undefined,
-): Promise<Result> {
+/** Runs a trial through the gateway at `address`; the pet store itself is at `url`. */
+async function runTrial(worlds: Worlds, { address, url: direct, trial, send }: {
+  readonly address: string;
+  readonly url: string;
+  readonly trial: GatewayTrial;
+  readonly send: (sent: Sent) => Promise<Received>;
+}): Promise<Result> {
   const { call, isKeyed, isAskedAgain } = trial;
   const isCreate = call === "createPet";
   const method = isCreate ? "POST" : "GET";
   const limit = isAskedAgain ? 100 : 20; // 20 have a Link
   const name = `Rex ${crypto.randomUUID()}`;
   const fields = {
-    authorization: `Bearer ${key}`,
+    authorization: `Bearer test-${crypto.randomUUID()}`,
     ...isKeyed && { "idempotency-key": crypto.randomUUID() },
   };
   const create = {
@@ -98,25 +98,27 @@ async function runTrial(
   const url = `${address}/pets${isCreate ? "" : `?limit=${limit}`}`;
   const sent = { method, url, headers: fields, ...isCreate && create };
 
-  store.reset();
+  const { first } = worlds;
+  const store = worlds.find(fields.authorization);
+  if (store instanceof Refusal) throw new Error(store.message);
+  first.journal.clear();
   const when = { method, path: "/v1/pets" }; // not a health check
   store.add(trial.faults.map((fault) => ({ when, ...fault })));
-  let received = await sendOnce(sent, PATIENCE, signal);
+  let received = await send(sent);
   if (isAskedAgain) {
-    await store.handle("http://localhost/v1/pets", {
-      method: "POST",
-      ...create,
-    });
-    received = await sendOnce(sent, PATIENCE, signal);
+    await send({ method: "POST", url: `${direct}/pets`, ...create });
+    received = await send(sent);
   }
-  signal?.throwIfAborted();
-  const requests = store.requests.filter((request) =>
-    request.method === method && /^[^?]*\/pets(?![^?])/.test(request.target)
+  // If the gateway drops the key, requests come to the first world.
+  const requests = [...first.journal.list(), ...store.journal.list()].filter(
+    (request) =>
+      request.method === method && /^[^?]*\/pets(?![^?])/.test(request.target),
   );
   const last = requests.at(-1);
   if (last === undefined) throw neverReached(trial, received);
 
-  const added = store.pets.filter((pet) => pet.name === name);
+  const pets = store.pets();
+  const added = pets.filter((pet) => pet.name === name);
   const findings: Finding[] = [
     ...changedFields(fields, last.headers),
     ...last.status === received.status && received.problem === undefined
@@ -161,7 +163,7 @@ async function runTrial(
     const shown = [value].flat().map(toLine).join(", ");
     const truths = isCreate
       ? added.map((pet) => toLine({ ...pet, categoryId: CATEGORY }))
-      : [store.pets.slice(0, limit).map(toLine).join(", ")];
+      : [pets.slice(0, limit).map(toLine).join(", ")];
     const isCut = trial.faults.some(({ cut }) => cut !== undefined);
     if (isAskedAgain && !received.text.includes(name)) {
       found("caches", "the list before the create", "no-store, and a new pet");
@@ -233,11 +235,11 @@ function toLine(pet: unknown): string {
 function neverReached(
   { title }: GatewayTrial,
   { status, problem }: Received,
-): NeverReached {
+): NotExamined {
   const answer = problem === "refused"
     ? "nothing listens there"
     : `it answered ${status === 0 ? "nothing" : status}`;
-  return new NeverReached(
+  return new NotExamined(
     `No request of this trial arrived through the gateway: ${title} (${answer}).
 The gateway must forward /v1/pets to the exam's port. nginx leaves a server out for 10 s once it failed: set max_fails=0, and name the address twice, because it sends nothing again to the same one.`,
   );

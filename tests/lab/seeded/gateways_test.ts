@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import test, { type TestContext } from "node:test";
 import { GATEWAY_TRIALS } from "../../exam/gateway_trials.ts";
-import { examineGateway, NeverReached } from "../../exam/through.ts";
+import { examineGateway, NotExamined } from "../../exam/through.ts";
 import type { Finding } from "../../exam/verdict.ts";
 import { type Received, sendOnce, type Sent } from "../../exam/send_once.ts";
 import { atEnd } from "../../support/at_end.ts";
@@ -140,7 +140,7 @@ for (const [expected, name, habit] of WRONG) {
 test("examineGateway rejects if no request arrives", async () => {
   const address = `http://127.0.0.1:${await freePort()}/v1`;
   const listens = { port: 0, hostname: "127.0.0.1" };
-  await assert.rejects(examineGateway(address, listens), NeverReached);
+  await assert.rejects(examineGateway(address, listens), NotExamined);
 });
 
 async function examine(t: TestContext, habit: Habit) {
