@@ -30,6 +30,8 @@ export interface OpenService {
   readonly seed?: number;
   /** The pets added so far, if they are counted. */
   readonly added?: readonly Pet[];
+  /** True if getPet is expected to be gone: pets are then found by the list. */
+  readonly isAfterRemoval?: boolean;
   /** A category that pets may belong to. Default: 1. */
   readonly categoryId?: bigint;
   /** The runtime, because each treats hostile bytes differently; absent if unknown. */

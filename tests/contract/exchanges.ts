@@ -323,6 +323,9 @@ async function assertAnswer(
 ): Promise<void> {
   const [, number, words = ""] = /^(\d+) ?(.*)$/.exec(said) ?? [];
   const status = Number(number);
+  // removal_contract.ts has what getPet's path answers then.
+  const isOfGetPet = /^GET \/pets\/[^/]+$/.test(sent.line ?? "");
+  if (client.isAfterRemoval && isOfGetPet && status !== 404) return;
   if (status === 201) return await assertAdded(client, sent, words);
   const answer = await exchange(client, sent, refused);
   if (status < 400) return assert.equal(answer.status, status, answer.text);
@@ -359,6 +362,7 @@ async function assertAdded(
     ...{ id, ...usual, ...Object.fromEntries(given) },
     ...readExactly(`{${others}}`) as object,
   });
+  if (client.isAfterRemoval) return;
   await step("location", async () => {
     const location = answer.headers.get("location");
     assert.ok(location !== null, "Location is missing");

@@ -16,7 +16,7 @@ import {
   newName,
   type PetsClient,
 } from "./pets_client.ts";
-import { answersIn, head, pets } from "./raw_http_contract.ts";
+import { answersIn, head, pets, targetOf } from "./raw_http_contract.ts";
 import { rawRequest, Wire } from "./wire.ts";
 
 /** A name as long as a new one, which replaces it. */
@@ -227,7 +227,7 @@ async function converse(
   pet: Pet,
   { end = false, until = pet.name, quiet = QUIET } = {},
 ): Promise<readonly Answer[]> {
-  const next = head(client, `GET ${pets(client)}/${pet.id}`);
+  const next = head(client, `GET ${targetOf(client, pet.id)}`);
   client.service.seen?.(bytes + next);
   const wire = await Wire.to(client.base, bytes);
   if (bytes !== "") await wire.until(isWhole, quiet);

@@ -123,7 +123,7 @@ const KEYS: Checks = {
   ) {
     for (const authorization of [undefined, "Bearer wrong"]) {
       const key = { authorization };
-      for (const id of [randomId(), -randomId()]) {
+      for (const id of client.isAfterRemoval ? [] : [randomId(), -randomId()]) {
         assertRefused(await client.get(`/pets/${id}`, key), 401);
       }
       for (const query of ["limit=0", "limit=x", "status=gone"]) {
@@ -183,7 +183,8 @@ const KEYS: Checks = {
     ];
     for (const name of names) {
       const query = `${name}=${encodeURIComponent(client.key)}`;
-      for (const path of ["/pets", `/pets/${id}`]) {
+      const one = client.isAfterRemoval ? [] : [`/pets/${id}`];
+      for (const path of ["/pets", ...one]) {
         assertRefused(await client.get(`${path}?${query}`, none), 401);
       }
       const pet = client.petJson({ [name]: client.key });
@@ -264,6 +265,7 @@ const CREATED: Checks = {
 
 const GOT: Checks = {
   async "getPet returns the animal with this id, and no other"(client) {
+    client.needGetPet();
     const pet = await client.addPet();
     for (const added of [pet, await client.addPet({ status: "sold" })]) {
       assert.deepEqual(await client.getPet(added.id), added);
@@ -275,6 +277,7 @@ const GOT: Checks = {
   },
 
   async "getPet answers 404 if no animal has the id"(client) {
+    client.needGetPet();
     const { id } = await client.addPet();
     for (const other of [randomId(), randomId(), -randomId()]) {
       assertRefused(await client.get(`/pets/${other}`), 404);
@@ -638,7 +641,9 @@ async function assertUnauthorized(
   for (const fields of all) {
     const headers = { authorization: undefined, ...fields };
     assertRefused(await client.get("/pets", headers), 401);
-    assertRefused(await client.get(`/pets/${id}`, headers), 401);
+    if (!client.isAfterRemoval) {
+      assertRefused(await client.get(`/pets/${id}`, headers), 401);
+    }
     const body = client.petJson({ name });
     assertRefused(await client.post(body, headers), 401);
   }

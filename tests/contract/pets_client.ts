@@ -94,8 +94,26 @@ export class PetsClient {
     return pets;
   }
 
-  /** Gets a pet, which must exist. */
+  /** True if getPet is expected to be gone. */
+  get isAfterRemoval(): boolean {
+    return this.service.isAfterRemoval ?? false;
+  }
+
+  /** @throws {Unchecked} if getPet is expected to be gone. */
+  needGetPet(): void {
+    if (this.isAfterRemoval) throw new Unchecked("getPet is removed");
+  }
+
+  /** The path of an answer that has this pet first: that of getPet, or a listing if it is gone. */
+  pathTo(id: bigint): string {
+    return this.isAfterRemoval
+      ? `/pets?limit=1&after=${id - 1n}`
+      : `/pets/${id}`;
+  }
+
+  /** Gets a pet, which must exist; from the list if getPet is expected to be gone. */
   getPet(id: bigint): Promise<Pet> {
+    if (this.isAfterRemoval) return this.#findPet(id);
     return step(
       "getPet",
       async () => petIn(await this.get(`/pets/${id}`), 200),
@@ -190,6 +208,17 @@ export class PetsClient {
     const { pages } = await this.walk(`?limit=100${this.#afterMark}`, 100);
     const found = pages.flat().filter((pet) => pet.name === name);
     assert.deepEqual(found, [], "a pet was added");
+  }
+
+  /** @throws {Unchecked} if it is not found, and the listing cannot be followed to its end. */
+  async #findPet(id: bigint): Promise<Pet> {
+    for (const start of new Set([this.#afterMark, ""])) {
+      const { pages, isWhole } = await this.walk(`?limit=100${start}`, 100);
+      const found = pages.flat().find((pet) => pet.id === id);
+      if (found !== undefined) return found;
+      if (isWhole && start === "") assert.fail(`the pet ${id} is not listed`);
+    }
+    throw new Unchecked("the listing has too many pets, or no next page");
   }
 
   get #afterMark(): string {

@@ -12,6 +12,7 @@ import {
   newName,
   petIn,
   type PetsClient,
+  petsIn,
 } from "./pets_client.ts";
 import { rawRequest, Wire } from "./wire.ts";
 
@@ -43,9 +44,10 @@ export const RAW_HTTP_CLAUSES: Clauses = {
 
   async "HTTP/1.0 without a Host is answered"(client) {
     const pet = await client.addPet();
-    const line = `GET ${pets(client)}/${pet.id} HTTP/1.0\r\n`;
+    const line = `GET ${targetOf(client, pet.id)} HTTP/1.0\r\n`;
     const answer = await one(client, `${line}${keyOf(client)}\r\n`);
-    assert.deepEqual(petIn(answer, 200), pet);
+    if (client.isAfterRemoval) assert.deepEqual(petsIn(answer), [pet]);
+    else assert.deepEqual(petIn(answer, 200), pet);
   },
 
   async "an odd target is refused, and is neither a 5xx nor taken for another path"(
@@ -199,7 +201,7 @@ export const RAW_HTTP_CLAUSES: Clauses = {
         const { id, name } = await client.addPet();
         const path = pets(client);
         const next = head(client, "GET /nothing");
-        const smuggled = head(client, `GET ${path}/${id}`);
+        const smuggled = head(client, `GET ${targetOf(client, id)}`);
         const asked = [
           post(client, smuggled), // over the cap
           post(client, smuggled, { line: "POST /nothing" }),
@@ -264,6 +266,11 @@ interface PostOptions {
 /** The path of the listing: `/v1/pets`. */
 export function pets({ base }: Pick<Addressed, "base">): string {
   return new URL(`${base}/pets`).pathname;
+}
+
+/** The target of a request whose answer has this pet first. */
+export function targetOf(client: PetsClient, id: bigint): string {
+  return pets(client).replace(/\/pets$/, client.pathTo(id));
 }
 
 /** Splits what a connection has received into answers, of which it reads only the status. */

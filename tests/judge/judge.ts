@@ -92,6 +92,8 @@ const MOST_SILENT = 3;
 /** The longest reason, in characters: a service may answer a book. */
 const MAX_REASON = 5000;
 
+const HINT = "; if getPet was removed, judge with --after-removal";
+
 const EMPTY = "listPets returns an empty array if no animal has the status";
 /** The clauses that check the steps on which others build. */
 const STEPS: Readonly<Record<Step, string>> = {
@@ -188,7 +190,11 @@ export async function judge(
   const judgeEarly = async (sentence: string, service: OpenService) => {
     const found = chosen.find((one) => one.sentence === sentence);
     if (found === undefined) return;
-    early.set(sentence, await judgeNext(found.clause, service));
+    const judged = await judgeNext(found.clause, service);
+    const { outcome, exchange = "", reason } = judged;
+    const isGone = sentence === STEPS.getPet && outcome === "fails" &&
+      /\/pets\/\d+\n[^]*\n< 404$/m.test(exchange);
+    early.set(sentence, isGone ? { ...judged, reason: reason + HINT } : judged);
   };
   await judgeEarly(EMPTY, judged); // before the first pet is added
   const first = await judgeNext({ check: look }, judged);
@@ -227,6 +233,9 @@ export async function judge(
     failing.find((verdict) => verdict === before && isBlamed(verdict)) ??
       failing.find(isEnd) ??
       failing.find(({ because }) => because === LEAVES_UNREAD) ??
+      failing.find(({ reason, exchange = "" }) =>
+        reason?.endsWith(HINT) && exchange.includes("successor-version")
+      ) ??
       failing.find(({ because }) => because === undefined) ?? failing[0];
   const isUnread = toFix?.because === LEAVES_UNREAD;
   // If the first check fails, nothing else is checked, and its reason is what to fix.

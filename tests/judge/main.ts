@@ -19,6 +19,7 @@ import {
   describeSet,
   INTERFACE,
   OWN,
+  REMOVAL,
   SENTENCES,
 } from "./sets.ts";
 import { connections } from "./unread.ts";
@@ -34,6 +35,7 @@ Example:  PETSTORE_KEY=secret ${COMMAND} http://localhost:3000/v1
   --only spec      checks only what the interface says, not the decisions where it is silent
   --only CLAUSE    checks only the clauses that contain this text
   --own            checks also the clauses that a copy of this project added
+  --after-removal  expects that getPet is gone, as it will be after 5 December 2030
   --list           prints the clauses and the sets that they are in, and checks nothing
   --category ID    the category of the pets that it adds (default: 1)
   --baseline FILE  clauses on the lines "fails: …" of FILE, such as an earlier report, may fail
@@ -58,6 +60,7 @@ export async function runJudge(args: readonly string[]): Promise<void> {
     key: { type: "string" },
     only: { type: "string" },
     own: { type: "boolean" },
+    "after-removal": { type: "boolean" },
     list: { type: "boolean" },
     category: { type: "string" },
     baseline: { type: "string" },
@@ -70,9 +73,11 @@ export async function runJudge(args: readonly string[]): Promise<void> {
   const { help, key = process.env.PETSTORE_KEY, only, yes } = values;
   const { json, junit, baseline, strict } = values;
   if (help) return void process.stdout.write(HELP);
+  const isAfterRemoval = values["after-removal"] === true;
   const all = [
     INTERFACE,
     ...only === "spec" ? [] : [DECISIONS],
+    ...isAfterRemoval && only !== "spec" ? [REMOVAL] : [],
     ...values.own === true ? [OWN] : [],
   ];
   const chosen = choose(only, all);
@@ -130,7 +135,7 @@ export async function runJudge(args: readonly string[]): Promise<void> {
     });
   const close = (): Promise<void> => Promise.resolve();
   const service = {
-    ...{ fetch, base, key, categoryId, close },
+    ...{ fetch, base, key, categoryId, close, isAfterRemoval },
     ...connections(base),
   };
   const options = {

@@ -20,7 +20,7 @@ import {
   type Verdict,
   withPatience,
 } from "./judge.ts";
-import { DECISIONS, INTERFACE } from "./sets.ts";
+import { DECISIONS, INTERFACE, REMOVAL } from "./sets.ts";
 import { connections } from "./unread.ts";
 
 export type { Report, Verdict } from "./judge.ts";
@@ -38,6 +38,11 @@ export interface ServiceOptions {
     request: Request,
     init?: RequestInit,
   ) => Response | Promise<Response>;
+  /**
+   * If true, expects that `getPet` is gone, as it will be after 5 December 2030; pets are then found
+   * by the list. Default: false.
+   */
+  readonly afterRemoval?: boolean;
   /** The time limit for an answer, in ms. Default: 10000. */
   readonly timeout?: number;
 }
@@ -64,7 +69,9 @@ export interface InterfaceContractOptions extends ServiceOptions {
   readonly it: (title: string, check: () => Promise<void>) => unknown;
 }
 
-const SERVICE = ["baseUrl", "key", "categoryId", "fetch", "timeout"];
+const SERVICE = [
+  ...["baseUrl", "key", "categoryId", "afterRemoval", "fetch", "timeout"],
+];
 
 /**
  * Checks a pet store against every clause, the most harmful first.
@@ -97,7 +104,9 @@ export async function judge(options: JudgeOptions): Promise<Report> {
   const { seed = newSeed(), onVerdict } = options;
   checkIntegers({ seed }, 0, 2 ** 32 - 1);
   return await judgeService(serviceOf(options), {
-    sets: onlyInterface ? [INTERFACE] : [INTERFACE, DECISIONS],
+    sets: onlyInterface
+      ? [INTERFACE]
+      : [INTERFACE, DECISIONS, ...options.afterRemoval ? [REMOVAL] : []],
     patience: timeout,
     seed,
     ...onVerdict !== undefined && { onVerdict },
@@ -149,7 +158,7 @@ export function interfaceContract(options: InterfaceContractOptions): void {
 }
 
 function serviceOf(options: ServiceOptions): OpenService {
-  const { baseUrl, key, categoryId } = options;
+  const { baseUrl, key, categoryId, afterRemoval = false } = options;
   const { fetch = globalThis.fetch, timeout = PATIENCE } = options;
   const { base } = readOptions({ baseUrl, key, fetch, timeout });
   // A number would be sent as it is, and the store blamed for what it answers.
@@ -163,6 +172,7 @@ function serviceOf(options: ServiceOptions): OpenService {
     ...options.fetch === undefined && connections(base),
     base,
     key,
+    isAfterRemoval: afterRemoval,
     ...categoryId !== undefined && { categoryId },
     close: async () => {},
   };

@@ -9,6 +9,7 @@ import { IDEMPOTENCY_CLAUSES } from "../contract/http_idempotency_contract.ts";
 import { INTERFACE_CLAUSES } from "../contract/interface_contract.ts";
 import type { Clauses } from "../contract/pets_client.ts";
 import { RAW_HTTP_CLAUSES } from "../contract/raw_http_contract.ts";
+import { REMOVAL_CLAUSES } from "../contract/removal_contract.ts";
 
 /** Clauses that are judged together. */
 export interface ClauseSet {
@@ -169,6 +170,13 @@ export const DECISIONS: ClauseSet = {
   clauses: pick(DECISIONS_1_0),
 };
 
+/** The set of the time when getPet is gone, beside the others. */
+export const REMOVAL: ClauseSet = {
+  name: "removal 1.0",
+  source: "decision",
+  clauses: REMOVAL_CLAUSES,
+};
+
 /** Clauses that a copy of this project added: those in no other set. */
 export const OWN: ClauseSet = {
   name: "own",
@@ -177,7 +185,9 @@ export const OWN: ClauseSet = {
 };
 
 /** The sentences of all clauses. */
-export const SENTENCES: ReadonlySet<string> = new Set(Object.keys(ALL));
+export const SENTENCES: ReadonlySet<string> = new Set(
+  Object.keys({ ...ALL, ...REMOVAL_CLAUSES }),
+);
 
 /** Names a set and says how many clauses it has: `interface 1.0, 35 clauses`. */
 export function describeSet({ name, clauses }: ClauseSet): string {
