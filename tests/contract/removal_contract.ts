@@ -15,7 +15,7 @@ import {
 
 /** Clauses of the time after the removal. */
 export const REMOVAL_CLAUSES: Clauses = {
-  async "the removed getPet is 404 before the key and whatever the method, and names GET /pets"(
+  async "getPet after its removal is 404 before the key, whatever the method"(
     client,
   ) {
     const { id } = await client.addPet();

@@ -122,6 +122,9 @@ for (
       const [, category] = program.match(/"Rex"\D*(\d+)/) ?? [];
       const listed = `1 Rex ${category}\n2 Rex ${category}\n`; // two pages
       assert.equal(run(last, cwd).stdout, listed);
+      for (const { method, headers } of await requests()) {
+        if (method === "POST") assert.ok(headers["idempotency-key"]);
+      }
       const refused = run(last.replace("secret", "wrong"), cwd);
       assert.notEqual(refused.status, 0);
       assert.match(refused.stderr, /\bunauthorized\b/);

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"log"
@@ -18,11 +19,14 @@ func main() {
 		request.URL, err = request.URL.Parse(next)
 		return err
 	}
-	client, err := NewClientWithResponses("http://127.0.0.1:8000/v1", WithRequestEditorFn(edit))
+	client, err := NewClientWithResponses(os.Getenv("PETSTORE_URL"), WithRequestEditorFn(edit))
 	check(err)
 
 	ctx := context.Background()
-	created, err := client.CreatePetWithResponse(ctx, nil, NewPet{Name: "Rex", CategoryId: 9007199254740993})
+	// With the same key it can be sent again: a lost answer adds no second pet.
+	key := rand.Text()
+	params := &CreatePetParams{IdempotencyKey: &key}
+	created, err := client.CreatePetWithResponse(ctx, params, NewPet{Name: "Rex", CategoryId: 9007199254740993})
 	check(err)
 	if created.JSON201 == nil {
 		fail(created.Status(), created.Body)

@@ -2,10 +2,14 @@ import createClient from "openapi-fetch";
 import type { paths } from "./petstore.d.ts";
 
 const { GET, POST } = createClient<paths>({
-  baseUrl: "http://127.0.0.1:8000/v1",
+  baseUrl: `${process.env.PETSTORE_URL}`,
   headers: { authorization: `Bearer ${process.env.PETSTORE_KEY}` },
 });
-const created = await POST("/pets", { body: { name: "Rex", categoryId: 7 } });
+// With the same key it can be sent again: a lost answer adds no second pet.
+const created = await POST("/pets", {
+  params: { header: { "Idempotency-Key": crypto.randomUUID() } },
+  body: { name: "Rex", categoryId: 7 },
+});
 if (!created.data) fail(created);
 
 // Integers above 2^53 do not fit the `number` of the types, so read and send their digits.

@@ -1,5 +1,6 @@
 import os
 import re
+import uuid
 
 from pet_store_client import AuthenticatedClient
 from pet_store_client.api.animals import create_pet, list_pets
@@ -23,11 +24,13 @@ def check(response):
 
 
 client = AuthenticatedClient(
-    "http://127.0.0.1:8000/v1",
+    os.environ["PETSTORE_URL"],
     os.environ["PETSTORE_KEY"],
     httpx_args={"event_hooks": {"response": [check]}},
 )
-create_pet.sync(client=client, body=NewPet("Rex", 9007199254740993))
+# With the same key it can be sent again: a lost answer adds no second pet.
+key = str(uuid.uuid4())
+create_pet.sync(client=client, body=NewPet("Rex", 9007199254740993), idempotency_key=key)
 after = None
 while True:
     page = list_pets.sync_detailed(client=client, limit=1, after=after)
