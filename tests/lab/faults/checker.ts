@@ -67,11 +67,6 @@ export interface KeyUse extends Times {
  */
 export interface Failover extends Times {
   readonly kind: "failover";
-  /**
-   * Until `end` the old primary answers too: reads may be old, keys known to a part of the servers, and
-   * creates lost, because another standby may still follow it.
-   */
-  readonly isSplit?: boolean;
 }
 
 /** An operation that was answered, or may have changed something. */
@@ -139,8 +134,8 @@ export function* contradictions(
     .toSorted((a, b) => a.start - b.start);
   const attempts = Map.groupBy(creates, ({ body }) => body);
   const failovers = history.filter((each) => each.kind === "failover");
-  yield* checkIdempotency(creates, failovers);
-  yield* checkApiKeys(history, failovers);
+  yield* checkIdempotency(creates);
+  yield* checkApiKeys(history);
   for (const operation of history) {
     yield* checkAnswer(operation, attempts);
   }
@@ -196,13 +191,10 @@ export function shortest(
 /** Checks all attempts with an idempotency key together. */
 function* checkIdempotency(
   creates: readonly Create[],
-  failovers: readonly Failover[],
 ): Generator<Contradiction> {
   const keyed = creates.filter(({ key }) => key !== undefined);
   for (const attempts of Map.groupBy(keyed, ({ key }) => key).values()) {
-    const answered = attempts.filter((each) =>
-      each.seen !== undefined && !splitAt(each, failovers)
-    );
+    const answered = attempts.filter(({ seen }) => seen !== undefined);
     const [first, ...others] = answered;
     for (const other of others) {
       if (first?.seen?.id === other.seen?.id) continue;
@@ -234,22 +226,19 @@ function* checkIdempotency(
 
 function* checkApiKeys(
   history: readonly Operation[],
-  failovers: readonly Failover[],
 ): Generator<Contradiction> {
   const uses = history.filter((each) => "apiKey" in each);
-  const settled = (change: KeyUse): number =>
-    Math.max(change.end, splitAt(change, failovers)?.end ?? 0);
   for (const of of Map.groupBy(uses, ({ apiKey }) => apiKey).values()) {
     const issued = of.find(({ kind }) => kind === "issue");
     const revoked = of.find(({ kind }) => kind === "revoke");
     for (const use of of) {
       const isLate = revoked !== undefined &&
-        use.start > settled(revoked) + REVOCATION_DELAY;
+        use.start > revoked.end + REVOCATION_DELAY;
       if (use.kind === "accepted" && isLate) {
         const promise = "A revoked key is refused within a second";
         yield contradiction(promise, revoked, use);
       }
-      const isValid = issued !== undefined && settled(issued) < use.start &&
+      const isValid = issued !== undefined && issued.end < use.start &&
         !(revoked !== undefined && revoked.start <= use.end);
       if (use.kind === "unauthorized" && isValid) {
         yield contradiction("An issued key is accepted", issued, use);
@@ -305,7 +294,7 @@ function* checkEpochs(
     const epoch: Epoch = { byId: new Map(), byBody: new Map() };
     epochs.push(epoch);
     for (const { by } of inEpoch) {
-      if (by.kind !== "create" || splitAt(by, failovers)) continue;
+      if (by.kind !== "create") continue;
       yield* show(by, kept, epoch);
       for (const { id } of petsOf(by)) {
         keptBounds.push({ time: by.end, id, by });
@@ -326,7 +315,7 @@ function* checkEpochs(
     );
     const below: Bound[] = [];
     for (const { by, span: [first] } of inEpoch) {
-      if (by.isReplica || splitAt(by, failovers)) continue;
+      if (by.isReplica) continue;
       const isSure = first === last;
       const visible = isSure ? all : told;
       if (by.kind === "get" && by.seen === undefined) {
@@ -449,16 +438,6 @@ function epochsOf(
   const past = failovers.filter((failover) => failover.end < start);
   const begun = failovers.filter((failover) => failover.start <= end);
   return [isReplica ? 0 : past.length, begun.length];
-}
-
-/** The failover amid which an operation may have been carried out by an old primary. */
-function splitAt(
-  { start, end }: Operation,
-  failovers: readonly Failover[],
-): Failover | undefined {
-  return failovers.find((failover) =>
-    failover.isSplit && failover.start <= end && start <= failover.end
-  );
 }
 
 /** Pets in the order of ids: all of them under `""`, and those of each status. */

@@ -50,11 +50,6 @@ function failover(...at: At): Operation {
   return { kind: "failover", ...time(at) };
 }
 
-/** One after which the old primary still answers, until it ends. */
-function split(...at: At): Operation {
-  return { kind: "failover", isSplit: true, ...time(at) };
-}
-
 type At = readonly [start: number, end: number];
 
 function time([start, end]: At): Times {
@@ -111,12 +106,6 @@ const BROKEN: Readonly<
       failover(5, 9),
       B,
       page(0, [], 31, 32),
-    ],
-    "an acknowledged pet that a split failover takes": [
-      [0, 2],
-      A,
-      split(15, 20),
-      notFound(1, 21, 22),
     ],
   },
   "A page shows all pets up to its last one": {
@@ -215,13 +204,6 @@ const BROKEN: Readonly<
       key("revoke", 10, 20),
       key("accepted", 1021, 1022),
     ],
-    "a revoked key that is accepted long after a split failover": [
-      [1, 3],
-      key("issue", 0, 1),
-      key("revoke", 10, 20),
-      split(5, 40),
-      key("accepted", 1041, 1042),
-    ],
   },
   "An issued key is accepted": {
     "a valid key that is refused": [
@@ -290,23 +272,6 @@ const KEPT: Readonly<Record<string, readonly Operation[]>> = {
     keyed(attempt("b", "reused", 10, 11)),
   ],
   "a replica that lags": [A, { ...notFound(1, 11, 12), isReplica: true }],
-  "a pet that a split failover takes, although it was acknowledged amid it": [
-    keyed(A),
-    split(5, 50),
-    notFound(1, 51, 52),
-    keyed(created("a", 2, 53, 54)),
-    created("b", 1, 15, 16),
-  ],
-  "an old primary that answers amid a split failover, and knows no new key": [
-    split(5, 50),
-    key("issue", 10, 12),
-    A,
-    notFound(1, 20, 21),
-    page(0, [], 49, 51),
-    key("unauthorized", 40, 41),
-    key("revoke", 42, 60),
-    key("accepted", 1059, 1060),
-  ],
   "a key that is remembered for a second": [
     key("issue", 0, 1),
     key("accepted", 2, 3),

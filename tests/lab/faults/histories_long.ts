@@ -6,7 +6,6 @@ import process from "node:process";
 import { test } from "node:test";
 import { Inconsistent } from "./checker.ts";
 import { runHistory } from "./histories.ts";
-import { PATRONI } from "./patroni.ts";
 import { TOPOLOGIES } from "./topologies.ts";
 import { pathOf, readText } from "../../support/repository.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
@@ -14,15 +13,13 @@ import { newFolder } from "../../support/temporary_directory.ts";
 const SECONDS = Number(process.env.HISTORY_SECONDS ?? 120);
 const { sqlite, postgres, standby } = TOPOLOGIES;
 
-for (const topology of [...Object.values(TOPOLOGIES), PATRONI]) {
+for (const topology of Object.values(TOPOLOGIES)) {
   const { name, skip } = topology;
-  // Each of six faults of Patroni takes half a minute.
-  const seconds = topology === PATRONI ? 3 * SECONDS : SECONDS;
-  const timeout = 2000 * seconds + 300_000;
-  test(`${name} keep every promise amid faults for ${seconds} s`, {
+  const timeout = 2000 * SECONDS + 300_000;
+  test(`${name} keep every promise amid faults for ${SECONDS} s`, {
     skip,
     timeout,
-  }, (t) => runHistory(t, topology, { duration: 1000 * seconds }));
+  }, (t) => runHistory(t, topology, { duration: 1000 * SECONDS }));
 }
 
 /** Mistakes in the product: a text in a file, the one in its place, and the faults they need. */

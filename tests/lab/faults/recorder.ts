@@ -86,13 +86,13 @@ export class Recorder {
   }
 
   /** Adds what runs as a failover to the history. */
-  async failover(work: () => Promise<void>, isSplit = false): Promise<void> {
+  async failover(work: () => Promise<void>): Promise<void> {
     const start = performance.now();
     try {
       await work();
     } finally {
       const times = { server: "all", start, end: performance.now() };
-      this.history.push({ kind: "failover", isSplit, ...times });
+      this.history.push({ kind: "failover", ...times });
     }
   }
 
