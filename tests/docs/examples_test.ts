@@ -110,6 +110,8 @@ const PRINTS: Readonly<Record<string, string>> = {
 
 /** Examples with tests of their own. */
 const RUN_ELSEWHERE: readonly string[] = [
+  "course/mine.ts", // course_test.ts
+  "course/mine_test.ts",
   "application_test.ts", // recipes_test.ts
   "client.ts", // tests/adapters/client/http_test.ts
   "deno_deploy.ts", // deployment_slow.ts
