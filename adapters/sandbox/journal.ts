@@ -61,6 +61,8 @@ export interface SandboxEvent {
 }
 
 const MAX_ENTRIES = 1000;
+/** Longer strings of a fault are cut in the journal, which has the fault once for each request. */
+const MAX_TEXT = 1000;
 /** The maximum length of all entries of a journal, in characters of JSON. */
 const MAX_LENGTH = 16 * 1024 * 1024;
 /** The maximum length of all journals together. */
@@ -182,6 +184,19 @@ export class Journal {
     this.#entries.clear();
     this.#length = 0;
   }
+}
+
+/** Copies a fault for an entry, with an ellipsis for the rest of a long string. */
+export function shortFault(fault: Fault): Fault {
+  const json = JSON.stringify(fault);
+  if (json.length <= MAX_TEXT) return fault;
+  return JSON.parse(
+    json,
+    (_, value) =>
+      typeof value === "string" && value.length > MAX_TEXT
+        ? `${value.slice(0, MAX_TEXT).toWellFormed()}…`
+        : value,
+  );
 }
 
 /** Drops the oldest entries of the longest journals while all together are too long. */

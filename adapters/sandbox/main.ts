@@ -121,8 +121,14 @@ function readPets(text: string): unknown {
     throw new Error(`it has more than ${MAX_BYTES} bytes`);
   }
   const json = readUtf8(text);
-  // If it is not JSON, JSON.parse says where.
-  return parseWithInt64(json, "categoryId", "id") ?? JSON.parse(json);
+  const pets = parseWithInt64(json, "categoryId", "id");
+  if (pets !== undefined) return pets;
+  try {
+    return JSON.parse(json);
+  } catch (cause) {
+    // It says where, and V8 quotes the lines around it.
+    throw new Error((cause as Error).message.replace(/\s+/g, " "));
+  }
 }
 
 if (import.meta.main) runSandbox(process.argv.slice(2)).catch(reportAndExit);

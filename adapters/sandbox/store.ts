@@ -4,11 +4,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { readHandlerOptions } from "../../core/handler.ts";
 import { readText } from "../../core/http/body.ts";
 import { corsLayer } from "../../core/http/cors.ts";
-import type {
-  Answer,
-  ReadBody,
-  Service,
-  ServiceRequest,
+import {
+  type Answer,
+  type ReadBody,
+  type Service,
+  type ServiceRequest,
+  withFields,
 } from "../../core/http/message.ts";
 import { normalizePath, parseTarget } from "../../core/http/target.ts";
 import { parseBearer } from "../../core/keys/authenticate.ts";
@@ -25,7 +26,7 @@ import {
   type FaultTime,
   madeAnswer,
 } from "./fault.ts";
-import { type Entry, type Journal, recording } from "./journal.ts";
+import { type Entry, type Journal, recording, shortFault } from "./journal.ts";
 import { allowPrefer, preferred } from "./prefer.ts";
 import { arrayStorage, makeSeed, type Seed } from "./seed.ts";
 
@@ -113,7 +114,7 @@ export function createStore(settings: StoreSettings) {
     const readBody = recording(exchange.readBody, entry, journal);
     const at = arrived(request);
     const taken = takeFault(at);
-    if (taken !== undefined) entry.fault = taken;
+    if (taken !== undefined) entry.fault = shortFault(taken);
     const fault = taken ?? preferred(headers.get("prefer") ?? "");
     const made = madeAnswer(fault, at);
     let result = made;
@@ -135,8 +136,9 @@ export function createStore(settings: StoreSettings) {
     if (result !== undefined) {
       const own = result;
       result = await cors(async () => own)(request, undefined, readBody);
-      const { headers } = fault.answer ?? {};
-      result = replaceFields(allowPrefer(result), headers, other);
+      const changes = fault.answer?.headers;
+      result = withRequestId(allowPrefer(result), headers);
+      result = replaceFields(result, changes, other);
       const onPiece = () => journal.tell("bytes", entry);
       const onEnd = () => connection ?? journal.end(entry);
       const sending = { signal, connection, onPiece, onEnd };
@@ -181,6 +183,17 @@ export function createStore(settings: StoreSettings) {
       reset();
     },
   };
+}
+
+/** Adds the `X-Request-Id` that the client sent, or a new one, as the server with a log does. */
+function withRequestId(
+  answer: Answer,
+  headers: ServiceRequest["headers"],
+): Answer {
+  const sent = headers.get("x-request-id") ?? "";
+  const isValid = /^[A-Za-z0-9._~-]{1,128}$/.test(sent);
+  const id = isValid ? sent : crypto.randomUUID();
+  return withFields(answer, { "x-request-id": id });
 }
 
 /** Returns the id of the pet that a request added; `undefined` if it added none. */

@@ -73,6 +73,14 @@ it("--after-removal shows the day when getPet is gone", async (start) => {
   assert.match(await send("GET /v1/pets/1"), /^HTTP\/1.1 404 [^]*was removed/);
 });
 
+test("a file that is not JSON gets one line, although V8 quotes several", async (t) => {
+  const path = join(newFolder(t), "pets.json");
+  writeFileSync(path, '[\n{"name":"Rex",\n "categoryId":x}\n]');
+  const program = launchSandbox(["--pets", path]);
+  assert.equal(await program.exited, 2);
+  assert.match(program.stderr(), /^Cannot read --pets .*: .+\nSee --help\n$/);
+});
+
 it("--with-stdin ends it when standard input is closed; without it, it goes on", async (start) => {
   const { program } = await start("--with-stdin --quiet");
   assert.equal(await program.endInput(), 0);

@@ -372,6 +372,30 @@ test("requests has the time, the fault, and the body unless it is 401, 413 or 41
   ]);
 });
 
+test("a fault with a long body does not push other requests out of the journal", async () => {
+  const { store, get } = open();
+  const body = "x".repeat(1024 * 1024);
+  store.add({ answer: { status: 200, body }, times: "always" });
+  for (let i = 0; i < 20; i++) await get();
+  assert.equal(store.requests.length, 20);
+  const [{ fault } = assert.fail()] = store.requests;
+  assert.equal(fault?.answer?.body, `${"x".repeat(1000)}…`);
+  assert.equal(store.faults[0]?.answer?.body, body);
+});
+
+test("an answer has the X-Request-Id of its request, or a new one", async () => {
+  const { store, get } = open();
+  const idOf = async (headers: Question["headers"] = {}) =>
+    (await get("/pets", headers)).headers.get("x-request-id");
+  assert.equal(await idOf({ "x-request-id": "a-1" }), "a-1");
+  const [first, second] = [await idOf(), await idOf({ "x-request-id": "a b" })];
+  assert.match(String(first), /^[\w-]{36}$/);
+  assert.notEqual(first, second);
+  assert.equal(store.requests[1]?.responseHeaders?.["x-request-id"], first);
+  store.add({ answer: { headers: { "x-request-id": null } } });
+  assert.equal(await idOf(), null);
+});
+
 test("the journal keeps the last 1,000 requests, or fewer if they are long", async () => {
   const { store, get } = open();
   for (let i = 0; i < 1003; i++) await get(`/pets?i=${i}`);
