@@ -13,6 +13,7 @@ import {
   MAX_TIME,
   shown,
 } from "./options.ts";
+import type { Endpoint } from "./operations/operation.ts";
 import { createService, type ServiceOptions } from "./service.ts";
 import { traceLayer } from "./trace.ts";
 
@@ -135,6 +136,15 @@ export function readHandlerOptions(options: HandlerOptions): ServiceOptions {
   if (docs !== undefined && !Array.isArray(docs?.endpoints)) {
     throw new TypeError(
       "Wrong option docs: it must be what await docs(…) returns",
+    );
+  }
+  const isEndpoint = (endpoint: unknown) => {
+    const { path, run } = Object(endpoint) as Partial<Endpoint>;
+    return typeof path === "string" && typeof run === "function";
+  };
+  if (docs !== undefined && !docs.endpoints.every(isEndpoint)) {
+    throw new TypeError(
+      "Wrong option docs: each of its endpoints must have a path and a function run; pass what await docs(…) returns",
     );
   }
   return { ...all, baseUrl: parseBaseUrl(baseUrl) };

@@ -90,6 +90,15 @@ export function checkHandler(
   );
 }
 
+/** @throws {TypeError} on another runtime; the message names the entry for that. */
+export function checkRuntimeIs(name: "Deno" | "Bun"): void {
+  if (name in globalThis) return;
+  const other = ["Deno", "Bun"].find((name) => name in globalThis) ?? "Node";
+  throw new TypeError(
+    `Cannot serve on ${other}: use serve of @petstore/service/${other.toLowerCase()}`,
+  );
+}
+
 /** Reports an error, and makes the answer to a request whose response cannot be sent. */
 export function failed(
   error: unknown,

@@ -83,6 +83,16 @@ export function issuedKeys(
   storage: ApiKeyStorage,
   options: { readonly onError?: (error: unknown) => void } = {},
 ): IssuedKeys {
+  // A likely mistake: a storage of pets has that of keys as a member.
+  const { isActive, apiKeys } = Object(storage) as ApiKeyStorage & {
+    readonly apiKeys?: unknown;
+  };
+  if (typeof isActive !== "function") {
+    const hint = apiKeys === undefined ? "" : "; pass storage.apiKeys";
+    throw new TypeError(
+      `Wrong storage: issuedKeys needs one of API keys, with a method isActive${hint}`,
+    );
+  }
   checkNames(options, ["onError"], "issuedKeys");
   const { onError = console.error } = options;
   checkFunction(onError, "onError");

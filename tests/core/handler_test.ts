@@ -248,3 +248,12 @@ function assertNoSecret({ text, headers }: Answer): void {
     assert.doesNotMatch(shown, /SELECT|passwd|pet_key/);
   }
 }
+
+test("createHandler says what endpoints of docs lack", () => {
+  const options = { storage: memoryStorage(), keys: apiKeys(["secret"]) };
+  const docs = { endpoints: [{}] } as never;
+  assert.throws(() => createHandler({ ...options, docs }), {
+    name: "TypeError",
+    message: /^Wrong option docs: each of its endpoints must have a path/,
+  });
+});

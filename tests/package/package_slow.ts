@@ -166,6 +166,31 @@ test("every entry can be required, and TypeScript accepts it", async () => {
   await sh(`${tsc} ${bundler} ${files}`, full);
 });
 
+test("a program that exports what entries return compiles with declarations", async () => {
+  const programs = {
+    main: `import { issuedKeys, memoryStorage } from "@petstore/service";
+const storage = memoryStorage();
+export const issued = issuedKeys(storage.apiKeys);
+export const page = storage.list({ limit: 1 });
+export const record = issued.issue("a");
+export const records = issued.list();`,
+    memory: `import { memoryStorage } from "@petstore/service/memory";
+const storage = memoryStorage();
+export const find = storage.apiKeys.find;
+export const page = storage.list({ limit: 1 });`,
+    contract: `import * as contract from "@petstore/service/contract";
+export const all = { ...contract };`,
+  };
+  // Each alone: an entry that another file imports would lend its names.
+  for (const [name, program] of Object.entries(programs)) {
+    writeFileSync(join(full, `declared_${name}.mts`), program);
+    await sh(
+      `tsc --declaration --outDir declared --strict --skipLibCheck --target es2024 --types node --module nodenext declared_${name}.mts`,
+      full,
+    );
+  }
+});
+
 test("esbuild and Vite bundle the service and the client", async () => {
   const options = "--bundle --format=esm --outfile=dist/esbuild.mjs";
   await sh(`esbuild client_errors.mjs ${options} && vite build`, full);

@@ -8,6 +8,7 @@ import { type Handler, respond } from "../../../core/http/fetch_handler.ts";
 import { checkIntegers } from "../../../core/options.ts";
 import {
   checkHandler,
+  checkRuntimeIs,
   failed,
   listenError,
   listening,
@@ -65,6 +66,7 @@ export async function serve(
     options,
     "maxRequestBodySize",
   );
+  checkRuntimeIs("Bun");
   const { maxRequestBodySize = 1_048_576 } = options;
   checkIntegers({ maxRequestBodySize }, 1);
   const { Bun } = globalThis as unknown as {

@@ -10,6 +10,7 @@ import { shuttingDown } from "../../../core/http/refusal.ts";
 import { report } from "../../../core/report.ts";
 import {
   checkHandler,
+  checkRuntimeIs,
   failed,
   listenError,
   listening,
@@ -55,6 +56,7 @@ export async function serve(
 ): Promise<Server> {
   checkHandler(handle, "serve", "Pass other fetch functions to Deno.serve");
   const { port, hostname, onError } = readServeOptions(options);
+  checkRuntimeIs("Deno");
   // The number of unanswered requests that may have a body: `shutdown()` would cut the body off
   // (seen in Deno 2.9; denoland/deno#36809). Can go if tests/adapters/http/deno/mod_test.ts passes
   // without it. A counter, because `finally()` on each answer made a create take 1.07 times as much

@@ -25,6 +25,7 @@ import { STATUS_CODE, toPet } from "../stored_row.ts";
 import { d1Fault } from "./fault.ts";
 
 export type { PetDatabase } from "../pet_database.ts";
+export type * from "../../../core/storage.ts";
 
 /** The part of a D1 database, `env.DB` of a Worker, that is used. */
 export interface D1Binding {

@@ -19,6 +19,7 @@ import {
 } from "../pet_database.ts";
 
 export type { PetDatabase } from "../pet_database.ts";
+export type * from "../../../core/storage.ts";
 
 /**
  * Makes an empty storage.

@@ -14,6 +14,7 @@ import { parsePostgresUrl } from "./address.ts";
 import { openPostgres, type PostgresStorageOptions } from "./open.ts";
 
 export type { PetDatabase } from "../pet_database.ts";
+export type * from "../../../core/storage.ts";
 export type { PostgresStorageOptions } from "./open.ts";
 
 /**

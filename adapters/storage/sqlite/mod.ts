@@ -39,6 +39,7 @@ import { openSqliteFile } from "./open.ts";
 import { readsInTurns } from "./reads.ts";
 
 export type { PetDatabase } from "../pet_database.ts";
+export type * from "../../../core/storage.ts";
 
 /** The maximum number of turns of the event loop between two groups of creates. */
 const MAX_TURNS = 64;

@@ -5,6 +5,22 @@ import {
   listening,
   readServeOptions,
 } from "../../../adapters/http/server.ts";
+import { serve as serveOnBun } from "../../../adapters/http/bun/mod.ts";
+import { serve as serveOnDeno } from "../../../adapters/http/deno/mod.ts";
+import { apiKeys, createHandler, memoryStorage } from "../../../mod.ts";
+import { RUNTIME } from "../../support/runtime.ts";
+
+test("serve on another runtime says which entry has the right one", async () => {
+  const storage = memoryStorage();
+  const handle = createHandler({ storage, keys: apiKeys(["secret"]) });
+  for (const [name, serve] of [["bun", serveOnBun], ["deno", serveOnDeno]]) {
+    if (name === RUNTIME) continue;
+    await assert.rejects(
+      (serve as typeof serveOnDeno)(handle, { port: 0 }),
+      RegExp(`^TypeError: Cannot serve on .*@petstore/service/${RUNTIME}$`),
+    );
+  }
+});
 
 test("the URL of a server is one that a client on the same machine can use", () => {
   const hosts = {

@@ -28,6 +28,7 @@ export type {
 } from "./contract_options.ts";
 export { idempotencyContract } from "./idempotency_contract.ts";
 export { petStorageContract } from "./pet_storage_contract.ts";
+export type * from "../../../core/storage.ts";
 export {
   retentionContract,
   type RetentionContractOptions,

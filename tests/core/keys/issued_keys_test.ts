@@ -345,3 +345,9 @@ test("verify works without find and markUsed of the storage: keys have no ids th
   await keys.revoke(record.id);
   assert.equal(await keys.verify(key), false);
 });
+
+test("issuedKeys says that it takes the member apiKeys of a storage", () => {
+  const refused = { name: "TypeError", message: /pass storage\.apiKeys$/ };
+  assert.throws(() => issuedKeys(memoryStorage() as never), refused);
+  assert.throws(() => issuedKeys({} as never), /with a method isActive$/);
+});
