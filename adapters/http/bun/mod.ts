@@ -66,9 +66,9 @@ export async function serve(
     options,
     "maxRequestBodySize",
   );
-  checkRuntimeIs("Bun");
   const { maxRequestBodySize = 1_048_576 } = options;
   checkIntegers({ maxRequestBodySize }, 1);
+  checkRuntimeIs("Bun");
   const { Bun } = globalThis as unknown as {
     readonly Bun: { serve(options: object): BunServer };
   };
