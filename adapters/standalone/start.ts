@@ -19,6 +19,8 @@ import { logFault } from "./log.ts";
 import { standardError } from "./output.ts";
 import { type OpenService, openService } from "./service.ts";
 
+/** How long Deno may take to send the last answers, in ms. */
+const CLOSING_TIME = 1000;
 /** How long requests on the admin port may take to finish at the end, in ms. */
 const ADMIN_TIME = 1000;
 
@@ -87,9 +89,15 @@ async function endServing(
   service: OpenService,
 ): Promise<void> {
   const drained = service.drain();
-  // While Deno's server closes, it refuses requests itself, without the service's fields and
-  // without a log line.
-  if ("Deno" in globalThis) await drained;
+  if ("Deno" in globalThis) {
+    // While Deno's server closes, it refuses requests itself, without the service's fields and
+    // without a log line.
+    await drained;
+    // Deno 2.9 would wait for clients that were answered before they sent their whole body, for as
+    // long as they like. It does not tell them from clients that are slow to read.
+    await Promise.race([listener.close(), delay(CLOSING_TIME)]);
+    return;
+  }
   // On Bun and Node the listener closes while the last requests are answered.
   await Promise.all([drained, listener.close()]);
 }

@@ -22,6 +22,7 @@ import {
   untilListening,
 } from "../../support/standalone.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
+import { openWire, rawRequest } from "../../support/wire.ts";
 import { listenOn } from "../../support/server.ts";
 import { until } from "../../support/time.ts";
 
@@ -214,6 +215,18 @@ testUnless(RUNTIME !== "node" && "only Node has the flag")(
     assert.doesNotMatch(server.stderr(), /debugger|inspector/i);
   },
 );
+
+test("a stranger's half-sent body does not hold up the end", async (t) => {
+  const server = await startMain(t, { env: { SHUTDOWN_TIMEOUT: "40" } });
+  const fields = ["Content-Length: 100"];
+  const bytes = rawRequest("POST /v1/pets", fields) + "{";
+  const wire = await openWire(t, server, bytes);
+  assert.equal((await wire.answer()).status, 401);
+  const start = performance.now();
+  assert.equal(await server.end(), 0);
+  const time = performance.now() - start;
+  assert.ok(time < 20_000, `it took ${time} ms`);
+});
 
 /** Starts a server on a PostgreSQL that accepts connections and answers nothing, yet. */
 async function startWaiting(t: TestContext) {
