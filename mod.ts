@@ -50,8 +50,10 @@ export {
   petToJson,
 } from "./core/pets/pet.ts";
 export { type PetStorage, StorageError } from "./core/pets/pet_storage.ts";
-export { memoryStorage } from "./adapters/storage/memory/mod.ts";
-export type { PetDatabase } from "./adapters/storage/pet_database.ts";
+export {
+  memoryStorage,
+  type PetDatabase,
+} from "./adapters/storage/memory/mod.ts";
 // Inferred types need a name that the entry exports.
 export type * from "./core/storage.ts";
 
