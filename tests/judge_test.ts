@@ -21,6 +21,8 @@ import {
   judgeClause,
   type Report,
 } from "./judge/judge.ts";
+import { readBaseline } from "./judge/baseline.ts";
+import { pathOf } from "./support/repository.ts";
 import { toJUnit } from "./judge/junit.ts";
 import { LOOK } from "./judge/look.ts";
 import { interfaceContract } from "./judge/mod.ts";
@@ -281,6 +283,13 @@ test("a failure that is in the baseline is neither new nor what to fix first", a
   assert.equal(report.fixFirst, more[0]?.sentence);
   const all = await judge(service, { ...SPEC, known: SENTENCES });
   assert.equal(all.fixFirst, null);
+});
+
+test("the baseline for nginx names clauses of the judge", () => {
+  const file = pathOf("docs/examples/nginx_accepted.txt");
+  const options = { command: "judge", word: "fails", known: SENTENCES };
+  const { size } = readBaseline(file, options);
+  assert.equal(size, 15);
 });
 
 test("what to fix first is the cause of other failures", async () => {

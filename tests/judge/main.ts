@@ -144,6 +144,14 @@ export async function runJudge(args: readonly string[]): Promise<void> {
     known,
     ...seed !== undefined && { seed },
   };
+  const faults = await countFaults(url.origin, key);
+  if (faults > 0) {
+    console.error(
+      `This is a sandbox with ${faults} waiting fault${
+        faults === 1 ? "" : "s"
+      }, for which clauses may fail. To remove them: DELETE ${url.origin}/sandbox/faults`,
+    );
+  }
   let report: Report;
   if (json === true || junit === true) {
     report = await judge(service, options);
@@ -187,6 +195,20 @@ function choose(
   throw new UsageError(
     `--only can be spec, or (part of) a clause that --list prints, not ${text}`,
   );
+}
+
+/** Counts the faults that wait in a store that is our sandbox; 0 if it is another one. */
+async function countFaults(origin: string, key: string): Promise<number> {
+  try {
+    const headers = { authorization: `Bearer ${key}` };
+    const signal = AbortSignal.timeout(1000);
+    const init: RequestInit = { headers, signal, redirect: "error" };
+    const answer = await fetch(`${origin}/sandbox`, init);
+    const { faults } = await answer.json();
+    return Array.isArray(faults) ? faults.length : 0;
+  } catch {
+    return 0;
+  }
 }
 
 function printSets(

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { sandbox } from "../../../adapters/sandbox/mod.ts";
 import { atEnd } from "../../support/at_end.ts";
 import { freePort, run, startProgram } from "../../support/process.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
@@ -187,6 +188,20 @@ test(
     assert.equal(code, 1);
   },
 );
+
+test("the judge says if a sandbox has faults waiting", async (t) => {
+  const own = sandbox();
+  const store = await own.serve();
+  atEnd(t, () => store.close());
+  own.add({ when: { method: "POST" }, answer: { status: 500 } });
+  const args = [store.url, "--key", store.key, "--only", "filters by each"];
+  const first = await runJudge(args);
+  assert.match(first.text, /sandbox with 1 waiting fault, .*\/sandbox\/faults/);
+  assert.equal(first.code, 1);
+  const second = await runJudge(args);
+  assert.doesNotMatch(second.text, /waiting fault/);
+  assert.equal(second.code, 0, second.text);
+});
 
 test("the judge refuses what it cannot judge, in a sentence", async () => {
   const local = `http://127.0.0.1:${await freePort()}/v1`;
