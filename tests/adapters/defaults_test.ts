@@ -75,8 +75,22 @@ const MEASURES: Readonly<Record<string, IsReached>> = {
     for (const { mock } of mocks) mock.restore();
     return isReached;
   },
-  "adapters/storage/postgres/open.ts openTimeout": (n, t) =>
-    givesUpAt(n, t, () => postgresStorage("postgres://a@127.0.0.1:1/pets")),
+  async "adapters/storage/postgres/open.ts openTimeout"(n, t) {
+    const driver = Object.getPrototypeOf(Connection).prototype;
+    const connect = t.mock.method(driver, "connect");
+    const attempts = () => connect.mock.callCount();
+    const times = [0, n]; // before the first attempt, and after it
+    const now = () => times[attempts()] ?? 1e12;
+    const clock = t.mock.method(performance, "now", now);
+    await assert.rejects(
+      postgresStorage("postgres://a@127.0.0.1:1/pets"),
+      Error,
+      "it did not give up",
+    );
+    connect.mock.restore();
+    clock.mock.restore();
+    return attempts() === 1;
+  },
   "adapters/standalone/rate_limit.ts maxCallers": async (n) => {
     const limit = { requests: 1, seconds: 1 };
     const limiter = createRateLimiter("key", limit, { now: () => 0 });
