@@ -52,9 +52,10 @@ export interface ExamOptions {
  *
  * const report = await exam({
  *   only: ["the answer to a create is lost"],
- *   async run({ PETSTORE_URL: baseUrl = "", PETSTORE_KEY: key = "", PETSTORE_NAME, PETSTORE_CATEGORY }) {
+ *   async run({ PETSTORE_URL: baseUrl = "", PETSTORE_KEY: key = "", PETSTORE_PET = "" }) {
  *     const client = createClient({ baseUrl, key });
- *     const pet = await client.createPet({ name: `${PETSTORE_NAME}`, categoryId: BigInt(`${PETSTORE_CATEGORY}`) });
+ *     const { name, categoryId, status } = JSON.parse(PETSTORE_PET); // small numbers in this trial
+ *     const pet = await client.createPet({ name, categoryId: BigInt(categoryId), status });
  *     return { code: 0, output: petToJson(pet) };
  *   },
  * });

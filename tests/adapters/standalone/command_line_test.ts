@@ -123,7 +123,7 @@ const WRONG = [
   ["copy a b -x", /^Unknown option '-x'$/],
   ["copy a b c", /^copy takes two addresses: copy FROM TO$/],
   ["copy sqlite:a.db", /^copy takes two addresses: copy FROM TO$/],
-  ["copy memory: sqlite:b", /^Cannot read FROM: .*DATABASE, not memory:…$/],
+  ["copy memory: sqlite:b", /^Cannot read FROM: it must be sqlite:PATH /],
   ["copy sqlite:a memory:", /^Cannot read TO: it must be sqlite:PATH /],
   [
     "copy postgres://u:sesame@127.0.0.1:1/d?sslmode=maybe sqlite:b",
