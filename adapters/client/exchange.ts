@@ -39,6 +39,10 @@ export async function exchange(
   signal?.throwIfAborted();
   // Its own controller, because the caller's signal may outlive many calls and keeps its listeners.
   const ending = new AbortController();
+  // Here, so that the timer's function keeps it until the end: on Node 26 the signal reaches the
+  // connection through the request. Once that is collected, a server that sends 103s for ever keeps
+  // the connection, and 0.4 of a core of this process, after the timeout.
+  const request = toRequest(call, key, ending.signal);
   const onAbort = (): void => ending.abort(signal?.reason);
   signal?.addEventListener("abort", onAbort);
   const cancelTimer = setTimer(timeout, () => {
@@ -49,7 +53,7 @@ export async function exchange(
   });
   let head = { status: 0, headers: new Headers() };
   async function receive(): Promise<Received> {
-    const response = await fetch(toRequest(call, key, ending.signal));
+    const response = await fetch(request);
     head = { status: response.status, headers: response.headers };
     return { ...head, text: await readText(response, ending.signal) };
   }

@@ -94,6 +94,30 @@ test("a create whose connection breaks is sent once", async (t) => {
   );
 });
 
+test("a server that sends 103s for ever loses its connection at the timeout", async (t) => {
+  const closed = Promise.withResolvers<void>();
+  const server = createServer((socket) => {
+    const hints = "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(100);
+    const timer = setInterval(() => socket.write(hints), 1);
+    atEnd(t, () => clearInterval(timer));
+    atEnd(t, () => socket.destroy());
+    socket.on("error", () => {}).on("close", () => {
+      clearInterval(timer);
+      closed.resolve();
+    }).resume();
+  });
+  const baseUrl = `http://127.0.0.1:${await listenOn(t, server)}/v1`;
+  const client = clientOf(baseUrl, { timeout: 2000, retries: 0 });
+  const { code } = await failure(client.listPets());
+  assert.equal(code, "timeout");
+  const late = setTimeout(
+    () => closed.reject(new Error("The connection is still open")),
+    5000,
+  );
+  atEnd(t, () => clearTimeout(late));
+  await closed.promise;
+});
+
 const example = placeExample("client.ts", temporaryDirectory());
 
 /** Runs the example on the runtime that runs the tests. */
