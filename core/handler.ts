@@ -147,5 +147,13 @@ export function readHandlerOptions(options: HandlerOptions): ServiceOptions {
       "Wrong option docs: each of its endpoints must have a path and a function run; pass what await docs(…) returns",
     );
   }
-  return { ...all, baseUrl: parseBaseUrl(baseUrl) };
+  const parsed = parseBaseUrl(baseUrl);
+  const openApiUrl = `${parsed.path}/openapi.json`;
+  const { openApiUrl: loaded = openApiUrl } = docs ?? {};
+  if (loaded !== openApiUrl) {
+    throw new TypeError(
+      `Wrong option docs: its page loads ${loaded}, but this service has ${openApiUrl}; pass await docs({ openApiUrl: "${openApiUrl}" })`,
+    );
+  }
+  return { ...all, baseUrl: parsed };
 }

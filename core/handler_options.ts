@@ -66,9 +66,12 @@ export interface HandlerOptions {
   ) => RateLimitResult | Promise<RateLimitResult>;
   /**
    * The page that documents the service: what `await docs(…)` of `@petstore/service/docs` returns.
-   * Default: no page.
+   * Its `openApiUrl`, if it has one, must be the path of this service's document. Default: no page.
    */
-  readonly docs?: { readonly endpoints: readonly Endpoint[] };
+  readonly docs?: {
+    readonly endpoints: readonly Endpoint[];
+    readonly openApiUrl?: string;
+  };
   /**
    * Receives the cause of every 500 and 503, which the client never sees; the request; its route,
    * such as `/v1/pets/{petId}`; and the id of its API key. The last two are `undefined` if they are

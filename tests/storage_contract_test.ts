@@ -658,6 +658,57 @@ test("the clauses on what outlives a storage are registered only if there are pl
   assert.equal(others.size, 10);
 });
 
+test("a storage of one process has no clauses about storages that share a place", async () => {
+  const registered = (isShared?: boolean) => {
+    const titles: string[] = [];
+    storageContract({
+      it: (title) => titles.push(title),
+      open: newPlace(),
+      newPlace: async () => newPlace(),
+      ...isShared !== undefined && { isShared },
+    });
+    return new Set(titles);
+  };
+  assert.deepEqual(registered(true), registered());
+  assert.deepEqual([...registered().difference(registered(false))], [
+    "a new place can be opened 16 times at once",
+    "a storage sees a pet once a create is fulfilled in another",
+    "create adds one pet for each idempotency key that several storages send at once",
+    "apiKeys: insertFirst keeps one record if 16 storages send one at once",
+    "apiKeys: a storage sees a revocation once it is fulfilled in another",
+  ]);
+});
+
+test("a storage that can be opened once at a time keeps the clauses without isShared", async () => {
+  let open = 0;
+  const newExclusivePlace = () => {
+    const openOne = newPlace();
+    let isOpen = false;
+    return async () => {
+      assert.ok(!isOpen, "it is open");
+      isOpen = true;
+      open++;
+      const storage = await openOne();
+      return {
+        ...storage,
+        close: async () => {
+          await storage.close();
+          isOpen = false;
+        },
+      };
+    };
+  };
+  const checks: (() => Promise<void>)[] = [];
+  storageContract({
+    it: (_title, check) => checks.push(check),
+    open: () => newExclusivePlace()(),
+    newPlace: async () => newExclusivePlace(),
+    isShared: false,
+  });
+  for (const check of checks) await check();
+  assert.ok(open > checks.length);
+});
+
 test("a clause ends after a minute if the storage does not answer", async (t) => {
   const { setTimeout } = globalThis;
   t.after(() => void Object.assign(globalThis, { setTimeout }));

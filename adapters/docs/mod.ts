@@ -29,6 +29,8 @@ export interface Docs {
    * `createHandler`.
    */
   readonly endpoints: readonly Endpoint[];
+  /** The path of the OpenAPI document that the page loads; `createHandler` checks it. */
+  readonly openApiUrl: string;
 }
 
 /**
@@ -69,7 +71,7 @@ export interface Docs {
  * @throws {Error} if the package `swagger-ui-dist` is not installed or cannot be read.
  */
 export async function docs(options: DocsOptions = {}): Promise<Docs> {
-  const { endpoints, load } = createPage(options);
+  const { endpoints, openApiUrl, load } = createPage(options);
   await load();
   const find = createRouter(endpoints);
   const service = traceLayer(createPipeline(
@@ -82,7 +84,7 @@ export async function docs(options: DocsOptions = {}): Promise<Docs> {
     if (answer.route === undefined) return undefined;
     return toResponse(answer, request.method);
   }
-  return Object.assign(showDocs, { endpoints });
+  return Object.assign(showDocs, { endpoints, openApiUrl });
 }
 
 const notHere = new Refusal("not_found", "Cannot find this path");

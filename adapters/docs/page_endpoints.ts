@@ -83,6 +83,7 @@ export function createPage(options: DocsOptions) {
     add(`${path}/${name}`, mediaType, () => read(specifier));
   }
   return {
+    openApiUrl,
     /** The page and its files, which need no key. Each reads its file on the first request. */
     endpoints: Array.from(contents, ([path, show]): Endpoint => ({
       method: "GET",

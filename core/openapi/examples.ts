@@ -7,10 +7,22 @@ import type { JsonObject } from "./schemas.ts";
 
 // Firefox before 135 and Safari before 18.4 have no `JSON.rawJSON`; there the number is rounded.
 const { rawJSON = Number } = JSON as unknown as {
-  readonly rawJSON?: (text: string) => JsonObject | number;
+  readonly rawJSON?: (text: string) => unknown;
 };
-/** An integer that `JSON.parse` rounds. `JSON.stringify` writes this object as the number. */
-const BIG = rawJSON("9007199254740993");
+
+/** An integer that `JSON.parse` rounds. */
+const DIGITS = "9007199254740993";
+
+/**
+ * `DIGITS` as a number. `JSON.stringify` writes all digits. Unlike what `JSON.rawJSON` returns, it
+ * can be cloned by `structuredClone`, which rounds it as `JSON.parse` does.
+ */
+class ExactNumber extends Number {
+  toJSON(): unknown {
+    return rawJSON(DIGITS);
+  }
+}
+const BIG = new ExactNumber(DIGITS) as unknown as number;
 
 // The first example is one that every tool shows unchanged.
 const newRex: JsonObject = { name: "Rex", categoryId: 1 };

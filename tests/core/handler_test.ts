@@ -249,6 +249,20 @@ function assertNoSecret({ text, headers }: Answer): void {
   }
 }
 
+test("createHandler refuses a page that would load another document", () => {
+  const options = { storage: memoryStorage(), keys: apiKeys(["secret"]) };
+  const docs = { endpoints: [], openApiUrl: "/v1/openapi.json" };
+  createHandler({ ...options, docs });
+  createHandler({ ...options, docs, baseUrl: "https://pets.example/v1" });
+  createHandler({ ...options, docs: { endpoints: [] }, baseUrl: "/shop/v1" });
+  const baseUrl = "https://pets.example/shop/v1";
+  assert.throws(() => createHandler({ ...options, docs, baseUrl }), {
+    name: "TypeError",
+    message:
+      'Wrong option docs: its page loads /v1/openapi.json, but this service has /shop/v1/openapi.json; pass await docs({ openApiUrl: "/shop/v1/openapi.json" })',
+  });
+});
+
 test("createHandler says what endpoints of docs lack", () => {
   const options = { storage: memoryStorage(), keys: apiKeys(["secret"]) };
   const docs = { endpoints: [{}] } as never;

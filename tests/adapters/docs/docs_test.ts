@@ -146,6 +146,15 @@ test("the page is a part of the service as its option docs, with the service's e
   assert.deepEqual(told, []);
 });
 
+test("createHandler refuses docs() next to another baseUrl", async () => {
+  const page = await docs();
+  assert.throws(() => handleService({ docs: page, baseUrl: "/shop" }), {
+    message: /^Wrong option docs: its page loads \/v1\/openapi\.json, but /,
+  });
+  const openApiUrl = "/shop/openapi.json";
+  handleService({ docs: await docs({ openApiUrl }), baseUrl: "/shop" });
+});
+
 test("createHandler refuses an option docs that is no result of docs, and says so", () => {
   for (const wrong of [docs(), async () => undefined, null, "/docs"]) {
     assert.throws(() => handleService({ docs: wrong as never }), {

@@ -10,6 +10,7 @@ import {
   type Closable,
   type ContractOptions,
   inPlace,
+  inSharedPlace,
   onStorage,
 } from "./contract_options.ts";
 import { DELICATE_NAMES } from "./sample_pets.ts";
@@ -223,6 +224,7 @@ export function apiKeyStorageContract(
 /** Registers a test for each promise about records that outlive the storage that keeps them. */
 function persistenceContract(options: ContractOptions<KeepsApiKeys>): void {
   const it = inPlace(options, "apiKeys: ");
+  const itShared = inSharedPlace(options, "apiKeys: ");
 
   it("a storage that is opened again has every record", async (open) => {
     const first = await open();
@@ -236,18 +238,24 @@ function persistenceContract(options: ContractOptions<KeepsApiKeys>): void {
     await insert(apiKeys, sampleRecord(3), 3);
   });
 
-  it("insertFirst keeps one record if 16 storages send one at once", async (open) => {
-    const storages = await Promise.all(Array.from({ length: 16 }, open));
-    await assertOneKept(storages.map(({ apiKeys }) => apiKeys));
-  });
+  itShared(
+    "insertFirst keeps one record if 16 storages send one at once",
+    async (open) => {
+      const storages = await Promise.all(Array.from({ length: 16 }, open));
+      await assertOneKept(storages.map(({ apiKeys }) => apiKeys));
+    },
+  );
 
-  it("a storage sees a revocation once it is fulfilled in another", async (open) => {
-    const [one, other] = [await open(), await open()];
-    const record = await insert(one.apiKeys, sampleRecord(1), 1);
-    await assertActive(other.apiKeys, { 1: true });
-    await revoke(one.apiKeys, record, new Date(5000));
-    await assertActive(other.apiKeys, { 1: false });
-  });
+  itShared(
+    "a storage sees a revocation once it is fulfilled in another",
+    async (open) => {
+      const [one, other] = [await open(), await open()];
+      const record = await insert(one.apiKeys, sampleRecord(1), 1);
+      await assertActive(other.apiKeys, { 1: true });
+      await revoke(one.apiKeys, record, new Date(5000));
+      await assertActive(other.apiKeys, { 1: false });
+    },
+  );
 }
 
 /** Inserts a record, and asserts that it is returned as given, with this id. */

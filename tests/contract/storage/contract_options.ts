@@ -32,10 +32,15 @@ export interface ContractOptions<Storage extends Closable> {
   readonly open: () => Promise<Storage>;
   /**
    * For a storage whose content outlives it: makes a new, empty place, such as a database, and
-   * returns a function that opens a storage there, repeatedly and several at once. The clauses
-   * about that are registered only if this is given.
+   * returns a function that opens a storage there, repeatedly, and several at once unless
+   * `isShared` is false. The clauses about that are registered only if this is given.
    */
   readonly newPlace?: () => Promise<() => Promise<Storage>>;
+  /**
+   * False if only one storage at a time can be open at a place, as with a file of one process. Then
+   * the clauses about several at once are not registered. Default: true.
+   */
+  readonly isShared?: boolean;
 }
 
 /** Registers a clause, which receives a storage, or a function that opens storages. */
@@ -61,6 +66,14 @@ export function inPlace<Storage extends Closable>(
 ): RegisterClause<() => Promise<Storage>> {
   if (newPlace === undefined) return () => {};
   return onOpener({ it, newOpener: newPlace }, prefix);
+}
+
+/** Registers clauses that open several storages at once at a new place, unless the options forbid it. */
+export function inSharedPlace<Storage extends Closable>(
+  options: ContractOptions<Storage>,
+  prefix = "",
+): RegisterClause<() => Promise<Storage>> {
+  return options.isShared === false ? () => {} : inPlace(options, prefix);
 }
 
 /** Registers clauses that receive a function that opens storages, which are closed at the end. */

@@ -6,6 +6,7 @@ import type { PetStorage } from "../../../core/pets/pet_storage.ts";
 import {
   type ContractOptions,
   inPlace,
+  inSharedPlace,
   onStorage,
 } from "./contract_options.ts";
 import { assertAscending, assertSame } from "./assertions.ts";
@@ -128,6 +129,7 @@ export function idempotencyContract(
  */
 function persistenceContract(options: ContractOptions<PetStorage>): void {
   const it = inPlace(options);
+  const itShared = inSharedPlace(options);
 
   it("a storage that is opened again knows the idempotency keys", async (open) => {
     const first = await open();
@@ -136,22 +138,25 @@ function persistenceContract(options: ContractOptions<PetStorage>): void {
     assertReplay(await (await open()).create(REX, key(1)), pet);
   });
 
-  it("create adds one pet for each idempotency key that several storages send at once", async (open) => {
-    const storages = await Promise.all(Array.from({ length: 4 }, open));
-    const added: Pet[] = [];
-    for (let round = 0; round < 20; round++) {
-      const given = Array.from({ length: 8 }, (_, i) => samplePet(i));
-      await Promise.all([1, 2, 3, 4].map(async (i) => {
-        const created = await Promise.all(
-          given.flatMap((pet, j) =>
-            storages[j % 4]?.create(pet, key(round * 4 + i)) ?? []
-          ),
-        );
-        added.push(assertOneAdded(given, created));
-      }));
-    }
-    for (const storage of storages) await assertAll(storage, byId(added));
-  });
+  itShared(
+    "create adds one pet for each idempotency key that several storages send at once",
+    async (open) => {
+      const storages = await Promise.all(Array.from({ length: 4 }, open));
+      const added: Pet[] = [];
+      for (let round = 0; round < 20; round++) {
+        const given = Array.from({ length: 8 }, (_, i) => samplePet(i));
+        await Promise.all([1, 2, 3, 4].map(async (i) => {
+          const created = await Promise.all(
+            given.flatMap((pet, j) =>
+              storages[j % 4]?.create(pet, key(round * 4 + i)) ?? []
+            ),
+          );
+          added.push(assertOneAdded(given, created));
+        }));
+      }
+      for (const storage of storages) await assertAll(storage, byId(added));
+    },
+  );
 }
 
 /** Asserts that the storage has these pets and no others. */

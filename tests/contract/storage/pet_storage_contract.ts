@@ -8,6 +8,7 @@ import { assertAscending, assertClosed, assertSame } from "./assertions.ts";
 import {
   type ContractOptions,
   inPlace,
+  inSharedPlace,
   onStorage,
 } from "./contract_options.ts";
 import {
@@ -252,6 +253,7 @@ export function petStorageContract(options: ContractOptions<PetStorage>): void {
 /** Registers a test for each promise about pets that outlive the storage that created them. */
 function persistenceContract(options: ContractOptions<PetStorage>): void {
   const it = inPlace(options);
+  const itShared = inSharedPlace(options);
 
   it("a storage that is opened again has every pet", async (open) => {
     const first = await open();
@@ -277,7 +279,7 @@ function persistenceContract(options: ContractOptions<PetStorage>): void {
     assertAscending(ids);
   });
 
-  it("a new place can be opened 16 times at once", async (open) => {
+  itShared("a new place can be opened 16 times at once", async (open) => {
     const storages = await Promise.all(Array.from({ length: 16 }, open));
     const pets = await Promise.all(
       storages.flatMap((storage, i) =>
@@ -290,25 +292,28 @@ function persistenceContract(options: ContractOptions<PetStorage>): void {
     }
   });
 
-  it("a storage sees a pet once a create is fulfilled in another", async (open) => {
-    const [one, other] = [await open(), await open()];
-    const ids: bigint[] = [];
-    const turns = [[one, other], [one, other], [other, one]] as const;
-    for (let round = 0; round < 7; round++) {
-      for (const [writer, reader] of turns) {
-        const pet = await create(writer, samplePet(round));
-        await assertFound(reader, pet);
-        for (const storage of [writer, reader]) {
-          await Promise.all([99, 100].map(async (limit) => {
-            const { pets } = await storage.list({ limit });
-            assertSame(idsOf(pets).at(-1), pet.id, "the last id of list");
-          }));
+  itShared(
+    "a storage sees a pet once a create is fulfilled in another",
+    async (open) => {
+      const [one, other] = [await open(), await open()];
+      const ids: bigint[] = [];
+      const turns = [[one, other], [one, other], [other, one]] as const;
+      for (let round = 0; round < 7; round++) {
+        for (const [writer, reader] of turns) {
+          const pet = await create(writer, samplePet(round));
+          await assertFound(reader, pet);
+          for (const storage of [writer, reader]) {
+            await Promise.all([99, 100].map(async (limit) => {
+              const { pets } = await storage.list({ limit });
+              assertSame(idsOf(pets).at(-1), pet.id, "the last id of list");
+            }));
+          }
+          ids.push(pet.id);
         }
-        ids.push(pet.id);
       }
-    }
-    assertAscending(ids);
-  });
+      assertAscending(ids);
+    },
+  );
 }
 
 /** Asserts that the pages of a listing together have exactly these pets. */

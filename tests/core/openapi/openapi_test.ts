@@ -11,6 +11,16 @@ const NO_KEY = { headers: { authorization: undefined } };
 
 const operations = Object.values(OPERATIONS);
 
+test("openApi() can be cloned; as JSON it has the exact integers", () => {
+  const document = openApi();
+  assert.ok(JSON.stringify(document).includes("9007199254740993"));
+  const clone = structuredClone(document);
+  assert.deepEqual(
+    JSON.parse(JSON.stringify(clone)),
+    JSON.parse(JSON.stringify(document)),
+  );
+});
+
 test("GET and HEAD /openapi.json answer with the document, and need no key", async () => {
   const service = handleService();
   const get = await ask(service, "GET", "/openapi.json", NO_KEY);
