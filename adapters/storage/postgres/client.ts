@@ -3,7 +3,6 @@
  * records replication warnings.
  */
 
-import { promisify } from "node:util";
 import pg from "pg";
 import type { PostgresAddress, PostgresHost } from "./address.ts";
 import { isNotReplicated, type Notice, WrongServer } from "./fault.ts";
@@ -11,7 +10,6 @@ import { isNotReplicated, type Notice, WrongServer } from "./fault.ts";
 /** How long to wait for a server to close a connection, in ms. */
 const END_TIMEOUT = 1000;
 
-type Callback = (error?: Error) => void;
 type Result = pg.QueryArrayResult<unknown[]>;
 
 /** The part of a connection's stream that the driver reads it by. */
@@ -42,9 +40,9 @@ interface DriverClient {
   readonly connection: DriverConnection;
   on(event: "error" | "end", listener: () => void): this;
   on(event: "notice", listener: (notice: Notice) => void): this;
-  connect(callback: Callback): void;
+  connect(): Promise<unknown>;
   query(query: object, values: unknown, callback: unknown): unknown;
-  end(callback?: Callback): Promise<unknown> | void;
+  end(): Promise<unknown>;
 }
 
 const DriverClient: new (config: pg.ClientConfig) => DriverClient = pg.Client;
@@ -84,9 +82,12 @@ export class Connection extends DriverClient {
     if (settings.requireChannelBinding) refuseUnbound(this.connection);
   }
 
-  /** Connects. Rejects if the server must accept writes, and does not. */
+  /**
+   * Connects. Rejects if it cannot, or if the server must accept writes, and does not; then call
+   * `end`.
+   */
   async open({ writable }: { readonly writable: boolean }): Promise<void> {
-    await promisify<void>((done) => this.connect(done))();
+    await this.connect();
     if (!writable) return;
     const { rows: [row] } = await this.query(IS_READ_ONLY, []);
     if (row?.[0] !== "off") throw new WrongServer("the server is read-only");
@@ -95,24 +96,6 @@ export class Connection extends DriverClient {
   /** Closes it at once. */
   cut(): void {
     this.connection.stream.destroy();
-  }
-
-  override connect(callback: Callback): void {
-    const finish = (error?: Error) => {
-      // `pg` 8.23 leaves the connection open if it has no password (`_getPassword` in its
-      // lib/client.js). Can go if tests/adapters/storage/postgres/connections_test.ts passes
-      // without it.
-      if (error) this.cut();
-      callback(error);
-    };
-    try {
-      super.connect(finish);
-    } catch (error) {
-      // Deno 2.9 throws if it may not use a socket, where Node emits an error, and the pool would
-      // wait for this client for ever. Can go if net.connect("/tmp/x") of node:net emits an error
-      // under `deno run --allow-net`.
-      finish(error as Error);
-    }
   }
 
   /**
@@ -142,12 +125,13 @@ export class Connection extends DriverClient {
     });
   }
 
-  override end(callback?: Callback): Promise<unknown> | void {
+  /** Resolves when it has ended. */
+  override end(): Promise<unknown> {
     // `pg` 8.23 waits for the server to close the connection (`end()` in its lib/client.js),
     // which a hanging server never does. Can go if tests/adapters/storage/postgres/close_slow.ts
     // passes without it.
     setTimeout(() => this.cut(), END_TIMEOUT).unref();
-    return super.end(callback);
+    return super.end();
   }
 }
 

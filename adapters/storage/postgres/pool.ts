@@ -90,7 +90,7 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     for (let found; (found = idle.pop());) {
       const isYoung = performance.now() - found.openedAt < lifetime;
       if (found.epoch === epoch && isYoung) return found;
-      found.end(() => {});
+      found.end();
     }
   }
 
@@ -111,7 +111,7 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
         }
         return use(connection, host);
       } catch (error) {
-        connection.end(() => {});
+        connection.end();
         if (hosts.length === 1 || isRefusal(error)) throw error;
         faults.push(error);
       }
@@ -140,7 +140,7 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     if (place < 0) return;
     idle.splice(place, 1);
     lost++;
-    connection.end(() => {});
+    connection.end();
   }
 
   /** Ends those that were not used for long, now and later. */
@@ -148,7 +148,7 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     const now = performance.now();
     const kept = idle.findIndex(({ usedAt }) => now - usedAt < MAX_IDLE);
     const old = idle.splice(0, kept < 0 ? idle.length : kept);
-    for (const connection of old) connection.end(() => {});
+    for (const connection of old) connection.end();
     sweeping = idle.length > 0
       ? setTimeout(sweep, MAX_IDLE).unref()
       : undefined;
@@ -178,7 +178,7 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
      */
     giveBack(connection: Connection, isUseless = false): void {
       if (isUseless || closing !== undefined) {
-        connection.end(freePlace);
+        connection.end().then(freePlace);
         return;
       }
       connection.usedAt = performance.now();
@@ -207,7 +207,7 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
       splitBrain.close();
       for (const connection of idle.splice(0)) {
         taken++;
-        connection.end(freePlace);
+        connection.end().then(freePlace);
       }
       for (const { reject } of waiting.splice(0)) {
         reject(new Error("the storage is closed"));

@@ -40,7 +40,7 @@ export function splitBrainWatch(
       return row?.[0];
     } finally {
       asking.delete(connection);
-      connection.end(() => {});
+      connection.end();
     }
   }
 
