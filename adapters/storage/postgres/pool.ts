@@ -59,7 +59,6 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
   let epoch = 0;
   /** The host that served last. */
   let served = hosts[0];
-  let sweeping: ReturnType<typeof setTimeout> | undefined;
   /** Set by `close()`; resolved when every place is free. */
   let closing: PromiseWithResolvers<void> | undefined;
 
@@ -143,16 +142,11 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     connection.end();
   }
 
-  /** Ends those that were not used for long, now and later. */
-  function sweep(): void {
-    const now = performance.now();
-    const kept = idle.findIndex(({ usedAt }) => now - usedAt < MAX_IDLE);
-    const old = idle.splice(0, kept < 0 ? idle.length : kept);
-    for (const connection of old) connection.end();
-    sweeping = idle.length > 0
-      ? setTimeout(sweep, MAX_IDLE).unref()
-      : undefined;
-  }
+  // Ends those that were not used for long.
+  const sweeping = setInterval(() => {
+    const oldest = performance.now() - MAX_IDLE;
+    while (idle[0] && idle[0].usedAt <= oldest) idle.shift()?.end();
+  }, MAX_IDLE).unref();
 
   return {
     /** Lends a connection. Rejects with the fault of `action`; then nothing was sent. */
@@ -183,7 +177,6 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
       }
       connection.usedAt = performance.now();
       idle.push(connection);
-      sweeping ??= setTimeout(sweep, MAX_IDLE).unref();
       freePlace();
     },
 
@@ -203,7 +196,7 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     /** Closes the connections; lent ones are closed once they are given back. */
     async close(): Promise<void> {
       closing ??= Promise.withResolvers();
-      clearTimeout(sweeping);
+      clearInterval(sweeping);
       splitBrain.close();
       for (const connection of idle.splice(0)) {
         taken++;

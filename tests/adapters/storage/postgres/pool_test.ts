@@ -117,7 +117,7 @@ it("close waits for lent connections, and refuses calls that wait for one", asyn
 });
 
 it("a connection that is not used for 30 s is ended", async ({ t, url }) => {
-  t.mock.timers.enable({ apis: ["setTimeout"] });
+  t.mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
   let ahead = 0;
   const { now } = performance;
   t.mock.method(performance, "now", () => now.call(performance) + ahead);
