@@ -9,7 +9,8 @@ import {
   statSync,
 } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import process from "node:process";
+import type { DatabaseSync } from "node:sqlite";
 import {
   addColumn,
   ADDED_COLUMNS,
@@ -34,6 +35,20 @@ const APPLICATION_ID = 0x50455453n;
 export const OPTIONS: object = { readBigInts: true, returnArrays: true };
 
 /**
+ * Returns `node:sqlite`. It is not imported: on Node 20, which lacks it, no module that imports it
+ * could say what to do.
+ *
+ * @throws {Error} if this runtime lacks it.
+ */
+export function loadSqlite(): typeof import("node:sqlite") {
+  const sqlite = process.getBuiltinModule?.("node:sqlite");
+  if (sqlite !== undefined) return sqlite;
+  throw new Error(
+    "this runtime has no node:sqlite; use Node 22.18, Deno 2.9, Bun 1.4 or later",
+  );
+}
+
+/**
  * Opens a file. Creates it, its tables and their newest columns if they are missing. Any number of
  * processes may do so at the same time.
  *
@@ -48,6 +63,7 @@ export function openSqliteFile(
 ): Promise<SqliteFile> {
   const file = followLinks(path); // `path` is only for messages from here on
   const open = () => {
+    const { DatabaseSync } = loadSqlite(); // first, so that nothing is made without it
     assertNoLogAlone(file);
     if (access === "write") createPrivate(file);
     else if (statSync(file, { throwIfNoEntry: false }) === undefined) {
@@ -149,7 +165,7 @@ function followLinks(path: string): string {
  * an index that belong to this user, so that the file's owner could no longer open it.
  */
 function assertUnused(file: string, access: Access): void {
-  const db = new DatabaseSync(file);
+  const db = new (loadSqlite().DatabaseSync)(file);
   try {
     db.prepare("PRAGMA locking_mode = EXCLUSIVE").get();
     db.prepare("SELECT count(*) FROM sqlite_schema").get();

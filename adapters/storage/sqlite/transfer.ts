@@ -11,12 +11,12 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import process from "node:process";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { storageError } from "../pet_database.ts";
 import type { Query, Source, Target, Value } from "../transfer.ts";
 import { storageFault } from "./fault.ts";
 import type { SqliteFile } from "./file.ts";
-import { openSqliteFile, OPTIONS } from "./open.ts";
+import { loadSqlite, openSqliteFile, OPTIONS } from "./open.ts";
 
 /** How long to wait for other processes that lock the file, in ms. */
 const LOCK_TIMEOUT = 30_000;
@@ -27,7 +27,7 @@ export async function sqliteSource(path: string): Promise<Source> {
   return {
     async snapshot(work) {
       // On a connection of its own, because `SqliteFile` uses transactions itself.
-      const db = new DatabaseSync(path, OPTIONS);
+      const db = new (loadSqlite().DatabaseSync)(path, OPTIONS);
       try {
         db.prepare("BEGIN").run();
         return await work(reader(db));
