@@ -272,10 +272,10 @@ testUnless(notDeno || noCurl || skipping(NO_TERMINAL))(
     const cwd = newFolder(t);
     const surroundings = { cwd, env: { DATABASE_URL: "sqlite:petstore.db" } };
     const server = await startMain(t, { ...surroundings, isTerminal: true });
-    // The README says to paste these first, and to set KEY to the key in them.
+    // The README says to paste these first, and to write the key in them for KEY.
     const pasted = server.stderr().match(/(?<=^ {4})curl .*/gm) ?? [];
     const [key = ""] = /pet_\w+/.exec(pasted.join()) ?? [];
-    let assignments = `KEY=${key}\n`;
+    let assignments = "";
     let sandbox = "";
 
     /**
@@ -304,6 +304,8 @@ testUnless(notDeno || noCurl || skipping(NO_TERMINAL))(
         return ended.stdout + ended.stderr.replace(/^Database: .*\n/, "");
       }
       const script = `${assignments}${command}\n`
+        .replaceAll("Bearer KEY", `Bearer ${key}`)
+        .replaceAll("@docs/", `@${pathOf("docs/")}`)
         .replaceAll("http://127.0.0.1:8000", server.origin)
         .replaceAll("http://127.0.0.1:8080", sandbox)
         .replaceAll("curl ", "curl --silent --show-error ");
@@ -358,6 +360,26 @@ test("the documents name tasks that exist, and the version of Deno that is teste
       assert.equal(npx ?? version, version, `${file}: ${line}`);
     }
   }
+});
+
+test("the README's commands run in bash, cmd and PowerShell, with any curl", () => {
+  const readme = readText("README.md");
+  const [, toRun = ""] = /^## Run$([^]*?)^## /m.exec(readme) ?? [];
+  const commands = (text: string) =>
+    text.match(/^(?:\$ |deno |npx ).*/gm) ?? [];
+  assert.ok(commands(toRun).length >= 4);
+  for (const command of commands(toRun)) {
+    // Quotes that cmd keeps, and variables and line ends that differ.
+    assert.doesNotMatch(
+      command.replace(/^\$ /, ""),
+      /['$%`\\]|[\s"]@(?!docs\/)|\s@/,
+    );
+  }
+  for (const { file, text } of blocksOf("sh")) {
+    if (file === "README.md") assert.doesNotMatch(text, /^\w+=/m);
+  }
+  // They need curl 7.82 and 7.84; Ubuntu 22.04 has 7.81.
+  assert.doesNotMatch(readme, /\bcurl\b.*(?: --json\b|%header)/);
 });
 
 test("every program and permission in an sh block is right", () => {
