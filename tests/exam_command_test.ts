@@ -112,6 +112,10 @@ test("examine ends a client that waits, does nothing, or asks for ever", async (
     "too_many",
     "too_early",
   ]]);
+  const shown = results.map(({ findings: [finding] }) => finding?.shown);
+  for (const [i, why] of [/for 1 s \(--timeout\)/, , , /200 times/].entries()) {
+    if (why) assert.match(`${shown[i]}`, why);
+  }
   const calls = results.at(-1)?.requests.length ?? 0;
   assert.ok(calls >= 200 && calls < 1000, `${calls}`);
 });
@@ -195,6 +199,23 @@ test("exam exits with 2 if a call already fails without a fault, and says why", 
     assert.deepEqual([code, stdout], [2, ""], `${script}: ${stderr}`);
     assert.match(stderr, expected, script);
   }
+});
+
+test("exam skips a trial whose fault no request met, and gives no verdict", async (t) => {
+  const baseline = join(newFolder(t), "baseline.txt");
+  writeFileSync(baseline, "harm: error_as_data: a page is a login page\n");
+  // Only the run without a fault, which comes first, sends a request.
+  const first = join(newFolder(t), "first");
+  const script = `mkdir ${first} || exit 1; ${CURL}`;
+  const { code, stdout, stderr } = await exam(
+    [...ONLY, "--baseline", baseline, "--strict"],
+    script,
+  );
+  assert.equal(code, 2, stderr);
+  assert.match(stdout, /^skipped: .*\(no request met the fault: failure/m);
+  assert.match(stdout, /0 good, 0 with advice, 0 with harm, 1 skipped/);
+  assert.match(stderr, /in 1 of 1 trials.*\n.*--jobs.*--client-timeout/);
+  assert.doesNotMatch(stderr, /No longer fails/);
 });
 
 test("exam refuses wrong arguments", async () => {

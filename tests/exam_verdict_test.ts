@@ -82,6 +82,7 @@ const create: Trial = {
   ...{ title: "", call: "createPet", faults: [], harms: [] },
   provokedBy: "network",
 };
+const lostCreate: Trial = { ...create, faults: [{ lose: true, work: true }] };
 const list: Trial = { ...create, call: "listPets" };
 const get: Trial = { ...create, call: "getPet" };
 const lost = { lose: true, work: true } as const;
@@ -122,17 +123,17 @@ const RUNS: readonly [string, Trial, Partial<Run>, string][] = [
   ],
   [
     "a pet was added, and denied",
-    create,
+    lostCreate,
     { claim: { kind: "failed", added: false } },
     "false_failure",
   ],
   [
     "a pet was added, as a failure says",
-    create,
+    lostCreate,
     { claim: { kind: "failed", added: true } },
     "",
   ],
-  ["a failure claims nothing", create, { claim: failed }, ""],
+  ["a failure claims nothing", lostCreate, { claim: failed }, ""],
   [
     "a create shows nothing",
     create,
@@ -197,7 +198,12 @@ const RUNS: readonly [string, Trial, Partial<Run>, string][] = [
   ],
   ["no pet is shown", get, { claim: { kind: "nothing" } }, "error_as_data"],
   ["a pet is made up", get, { asked: [] }, "wrong_pet"],
-  ["a missing pet is a failure", get, { asked: [], claim: failed }, ""],
+  [
+    "a missing pet is a failure",
+    { ...get, ask: "missing" },
+    { asked: [], claim: failed, requests: [request({ method: "GET" })] },
+    "",
+  ],
   [
     "a list in any order",
     list,
@@ -240,7 +246,7 @@ const RUNS: readonly [string, Trial, Partial<Run>, string][] = [
   ],
   [
     "a status is new, and refused",
-    { ...list, hasNewWords: true },
+    { ...list, faults: [made], hasNewWords: true },
     { requests: [request({ status: 200, fault: made })], claim: failed },
     "refuses_unknown",
   ],
@@ -286,19 +292,42 @@ const RUNS: readonly [string, Trial, Partial<Run>, string][] = [
   [
     "it waits for ever, and printed a pet",
     create,
-    { ended: "hangs", added: [], requests: [request()] },
+    { ended: { name: "hangs", why: "20 s" }, added: [], requests: [request()] },
     "hangs",
   ],
-  ["it does not end", create, { ended: "ended", added: [] }, "ended"],
+  [
+    "it does not end",
+    create,
+    { ended: { name: "ended", why: "90 s" }, added: [] },
+    "ended",
+  ],
+  [
+    "large numbers are refused before any request",
+    get,
+    { asked: [{ ...rex, id: BIG }], claim: failed },
+    "refuses_unknown",
+  ],
+  [
+    "small numbers were not even asked for",
+    get,
+    { claim: failed },
+    "",
+  ],
+  [
+    "a call fails that was answered rightly",
+    list,
+    { claim: failed, requests: [request({ method: "GET", status: 200 })] },
+    "refuses_unknown",
+  ],
   [
     "it gives up, although it had a key",
-    { ...create, again: "keyed" },
+    { ...lostCreate, again: "keyed" },
     { claim: failed, requests: [request({ fault: lost })] },
     "gives_up",
   ],
   [
     "it gives up, and had no key",
-    { ...create, again: "keyed" },
+    { ...lostCreate, again: "keyed" },
     {
       claim: failed,
       requests: [{ ...request({ fault: lost }), headers: {} }],
@@ -307,19 +336,19 @@ const RUNS: readonly [string, Trial, Partial<Run>, string][] = [
   ],
   [
     "it gives up a page",
-    { ...list, again: "safe" },
+    { ...list, faults: [lost], again: "safe" },
     { claim: failed, requests: [request(faulty)] },
     "gives_up",
   ],
   [
     "it gives up after the second attempt",
-    { ...list, again: "safe" },
+    { ...list, faults: [lost], again: "safe" },
     { claim: failed, requests: [request(faulty), request(faulty)] },
     "",
   ],
   [
     "it gives up where that is right",
-    list,
+    { ...list, faults: [lost] },
     { claim: failed, requests: [request(faulty)] },
     "",
   ],
@@ -399,6 +428,18 @@ test("findingsOf says what a run proves, and what of it is harm", () => {
     for (const { shown, truth } of found) {
       assert.ok(shown !== "" && truth !== "", title);
     }
+  }
+});
+
+test("findingsOf says of a circle of pages that it is none of too few pauses", () => {
+  const circle = TRIALS.find(({ title }) => title.includes("circle"));
+  assert.ok(circle);
+  const ended = { name: "ended", why: "200 times" } as const;
+  const page = request({ method: "GET", body: null });
+  const requests = Array.from({ length: 21 }, () => page);
+  const run = { claim: failed, asked: [rex], added: [], requests, ended };
+  for (const { name, remedy } of findingsOf(circle, [run], "k")) {
+    assert.match(`${remedy}`, /stop with an error/, name);
   }
 });
 

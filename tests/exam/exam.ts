@@ -9,7 +9,13 @@ import type {
 import { type Claim, readClaim, type ShownPet } from "./claim.ts";
 import type { Ended, Runner } from "./command.ts";
 import { type Call, PLAIN, type Trial } from "./trial.ts";
-import { type Finding, findingsOf, type Run } from "./verdict.ts";
+import {
+  describe,
+  type Finding,
+  findingsOf,
+  isUnmet,
+  type Run,
+} from "./verdict.ts";
 import {
   CLIENT_TIMEOUT,
   drawName,
@@ -51,6 +57,8 @@ export interface Result {
   readonly verdict: "good" | "advice" | "harm" | "skipped";
   /** Why it was skipped. */
   readonly reason?: string;
+  /** It was skipped because no request met the fault: nothing is known about the client. */
+  readonly isUnmet?: true;
   readonly findings: readonly Finding[];
   /** What the store received, and how it answered. */
   readonly requests: readonly RecordedRequest[];
@@ -189,6 +197,15 @@ async function runTrial(trial: Trial, settings: Settings): Promise<Result> {
     }
     const findings = findingsOf(trial, runs, world.key);
     const isHarm = findings.some(({ isHarm }) => isHarm);
+    // A plain call, harm, and large numbers that were refused prove something without a request.
+    const isProved = PLAIN.includes(trial) || isHarm ||
+      findings.some(({ name }) => name === "refuses_unknown");
+    if (!isProved && runs.some((run) => isUnmet(trial, run))) {
+      const [run] = runs as [Run];
+      const shown = run.ended?.why ?? describe(run.claim);
+      const reason = `no request met the fault: ${shown}`;
+      return { ...skipped(trial, reason), isUnmet: true };
+    }
     return {
       trial,
       verdict: isHarm ? "harm" : findings.length > 0 ? "advice" : "good",
@@ -277,21 +294,27 @@ async function runInTime(
   { run, limits, signal }: Settings,
   environment: Readonly<Record<string, string>>,
   watch: Watch,
-): Promise<{ readonly end: Ended; readonly ended?: "hangs" | "ended" }> {
+): Promise<{ readonly end: Ended } & Pick<Run, "ended">> {
   const control = new AbortController();
   const began = Date.now();
   let ended: Run["ended"];
   const pulse = setInterval(() => {
     const now = Date.now();
-    const isEndless = watch.most >= ENDLESS || now - began > limits.whole;
-    const isSilent = watch.last === 0
-      ? now - began > limits.start
-      : now - watch.last > limits.silence;
-    if (ended !== undefined || !isEndless && !isSilent) return;
+    const isSilent = watch.last > 0 && now - watch.last > limits.silence;
+    const why = isSilent
+      ? `nothing happened for ${limits.silence / 1000} s (--timeout)`
+      : watch.last === 0 && now - began > limits.start
+      ? `no request came for ${limits.start / 1000} s`
+      : watch.most >= ENDLESS
+      ? `the same request came ${ENDLESS} times`
+      : now - began > limits.whole
+      ? `it ran for ${limits.whole / 1000} s`
+      : undefined;
+    if (ended !== undefined || why === undefined) return;
     // Of a client that sends requests for ever, one may be open just now.
     const least = isSilent ? 0 : limits.silence / 4;
     const isOpen = [...watch.open.values()].some((time) => now - time >= least);
-    ended = isOpen ? "hangs" : "ended";
+    ended = { name: isOpen ? "hangs" : "ended", why };
     control.abort();
   }, PULSE);
   try {

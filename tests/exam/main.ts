@@ -21,6 +21,7 @@ import {
   KNOWN_HARMS,
   nameOf,
   toAdvice,
+  toDoubt,
   toReport,
   toTestCases,
   toText,
@@ -45,7 +46,8 @@ Example:  ${COMMAND} -- python3 adapter.py
   --json               prints one JSON object at the end: docs/exam.md describes it
   --junit              prints the report as JUnit XML, for CI servers
   --client-timeout MS  the time limit that the client is told, in ms (1000)
-  --timeout S          ends a client after so many seconds in which nothing happens (20)
+  --timeout S          ends a client after so many seconds in which nothing happens (20); it has 60 or
+                       more for its first request
   --jobs N             how many trials there are at once (one for each core)
   --through ADDRESS    examines a gateway instead: the exam sends requests to ADDRESS, which ends in /v1,
   --port PORT          and is itself the pet store behind the gateway, on this port
@@ -53,8 +55,8 @@ Example:  ${COMMAND} -- python3 adapter.py
 
 COMMAND runs once for each call. It reads what to do from PETSTORE_ variables, and tells by its exit
 status and standard output what its caller is told: docs/exam.md describes both. The exit status is 0
-if the client does no harm, 1 if it does, and 2 if the arguments are wrong, or the client already
-fails without a fault.
+if the client does no harm, 1 if it does, and 2 if the arguments are wrong, the client already fails
+without a fault, or in more than a tenth of the trials no request met the fault.
 `;
 
 const OPTIONS = {
@@ -180,6 +182,10 @@ export async function runExam(args: readonly string[]): Promise<void> {
     result.findings.some((finding) => isNew(finding, result))
   );
   if (fails || strict && isStale) process.exitCode = 1;
+  const doubt = toDoubt(results);
+  if (doubt === undefined) return;
+  process.stderr.write(`${doubt}\n`);
+  process.exitCode = 2;
 }
 
 /** @throws {UsageError} if it is not the address of a gateway. */

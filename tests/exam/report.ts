@@ -115,6 +115,20 @@ export function toReport(results: readonly Result[]): ExamReport {
   };
 }
 
+/**
+ * Says that too few trials met their fault for a verdict; returns `undefined` if at most a tenth of
+ * those that were not skipped for another reason did not.
+ */
+export function toDoubt(results: readonly Result[]): string | undefined {
+  const unmet = results.filter(({ isUnmet }) => isUnmet).length;
+  const all =
+    results.filter(({ verdict, isUnmet }) => isUnmet || verdict !== "skipped")
+      .length;
+  if (unmet <= all / 10) return undefined;
+  return `This is no verdict: in ${unmet} of ${all} trials no request met the fault.
+Either the client ends before its request, or this machine is too loaded: try a lower --jobs or a longer --client-timeout.`;
+}
+
 /** Each finding once, harm first, with all trials that show it. */
 function grouped(results: readonly Result[]) {
   const all = results.flatMap((result) =>

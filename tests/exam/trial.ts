@@ -88,6 +88,8 @@ export interface Trial {
   readonly again?: "safe" | "keyed";
   /** If true, what is new is a status or a member, which a client should accept. */
   readonly hasNewWords?: true;
+  /** What to do about going round in a circle. Default: what the report says of a finding. */
+  readonly loopRemedy?: string;
   /**
    * What does that in the world. If it is a wrong store, only `adds_two` and `leaks_key` are harm.
    */

@@ -17,7 +17,7 @@ export interface Run {
    * Why the exam ended it: `hangs` if it waited for an answer, to the last byte. What an ended
    * client printed is no claim.
    */
-  readonly ended?: "hangs" | "ended";
+  readonly ended?: { readonly name: "hangs" | "ended"; readonly why: string };
   /** `createPet`: the pet that it was asked to add. The others: the pets that it should show. */
   readonly asked: readonly ShownPet[];
   /** The pets with the name of the asked one that the store added during the run. */
@@ -43,6 +43,13 @@ type Proof = readonly [name: Harm | Advice, shown: string, truth: string];
 
 /** What remains harm if the store itself is wrong. */
 const HARM_OF_WRONG_STORES: readonly Harm[] = ["adds_two", "leaks_key"];
+/** What a client does that goes round in a circle. */
+const LOOPS: readonly string[] = [
+  "ended",
+  "too_many",
+  "partial_list",
+  "wrong_pet",
+];
 /** How early a request may be, in ms: after a number of seconds, and after a date. */
 const FORGIVEN = { seconds: 100, date: 1000 };
 /** How often a refused key, and how often any request, may be sent before it is too often. */
@@ -57,7 +64,7 @@ export function findingsOf(
   const proofs = [
     ...runs.flatMap((run) => [
       ...leaks(run, key),
-      ...(run.ended ? endings(run) : claims(trial, run)),
+      ...(run.ended ? endings(run, run.ended) : claims(trial, run)),
       ...tooMany(run),
       ...repeats(trial, run),
       ...waits(run),
@@ -71,7 +78,11 @@ export function findingsOf(
   const names = [...new Set(proofs.map(([name]) => name))];
   return names.map((name) => {
     const [, shown, truth] = proofs.find((proof) => proof[0] === name) as Proof;
-    return { name, isHarm: isHarm(name), shown, truth };
+    const remedy = LOOPS.includes(name) ? trial.loopRemedy : undefined;
+    return {
+      ...{ name, isHarm: isHarm(name), shown, truth },
+      ...remedy !== undefined && { remedy },
+    };
   });
 }
 
@@ -88,15 +99,30 @@ function* leaks({ requests }: Run, key: string): Iterable<Proof> {
   ];
 }
 
-function* endings({ ended, requests, added }: Run): Iterable<Proof> {
+function* endings(
+  { requests, added }: Run,
+  { name, why }: NonNullable<Run["ended"]>,
+): Iterable<Proof> {
   if (added.length > 1) yield addsTwo("the exam ended it", added);
   const last = requests.at(-1);
-  const shown = `it did not end after ${
+  const shown = `the exam ended it after ${
     last ? `its last request, ${lineOf(last)}` : "it was started"
-  }`;
-  yield ended === "hangs"
-    ? ["hangs", shown, "that request was never answered to its last byte"]
-    : ["ended", shown, "no request was open; the exam ended it"];
+  }: ${why}`;
+  yield [
+    name,
+    shown,
+    name === "hangs"
+      ? "that request was never answered to its last byte"
+      : "no request was open",
+  ];
+}
+
+/** Tells whether no request of a run met the fault or, without one, reached the store. */
+export function isUnmet({ call, faults }: Trial, { requests }: Run): boolean {
+  const method = call === "createPet" ? "POST" : "GET";
+  return !requests.some((request) =>
+    faults.length > 0 ? isFaulty(request) : request.method === method
+  );
 }
 
 /** Compares what a client claims with what is true. */
@@ -125,6 +151,21 @@ function* claims(trial: Trial, run: Run): Iterable<Proof> {
       "the answer has a word that is new, and is right otherwise",
     ];
   }
+  const isRight = trial.faults.length === 0 && trial.ask !== "missing" &&
+    !trial.isAfterRemoval;
+  if (isFailure && isRight && (!isUnmet(trial, run) || isLarge(trial, run))) {
+    yield ["refuses_unknown", shown, "nothing failed: what was asked is right"];
+  }
+}
+
+/** Tells whether what was asked for has an integer that a double cannot hold. */
+function isLarge({ call }: Trial, { asked: [pet] }: Run): boolean {
+  const number = call === "createPet"
+    ? pet?.categoryId
+    : call === "getPet"
+    ? pet?.id
+    : undefined;
+  return number !== undefined && BigInt(Number(number)) !== number;
 }
 
 function* createClaims(
@@ -308,7 +349,7 @@ function* tooMany({ requests }: Run): Iterable<Proof> {
       yield [
         "too_many",
         `${lineOf(first)}, ${same.length} times`,
-        `more than ${MOST_SENT} attempts make an overload worse`,
+        `no call needs the same request more than ${MOST_SENT} times`,
       ];
     }
   }
