@@ -9,17 +9,11 @@
  * - *Damage* (`#damage`): the database is damaged, the disk failed under a write, or a write could
  *   not be rolled back. Reads go on, but nothing is written until a restart.
  * - *Closing* (`#closing`): it refuses everything new, finishes what is under way, and then closes
- *   the connection. If the log is gone or emptied, it closes by itself.
+ *   the connection. If it may no longer read, it closes by itself.
  */
 
-import {
-  ftruncateSync,
-  openSync,
-  renameSync,
-  statSync,
-  writeSync,
-} from "node:fs";
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { openSync, renameSync, statSync, writeSync } from "node:fs";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { clearInterval, setInterval } from "node:timers";
 import { setTimeout as delay } from "node:timers/promises";
 import { closedError, storageError } from "../pet_database.ts";
@@ -54,8 +48,11 @@ const NOTICE_TIME = 2 * LOOK_INTERVAL;
 const LOG_HEADER = 32;
 const FRAME_HEADER = 24;
 const INDEX_HEADER = 136;
-/** More than any index needs: that of a log of 8 GB. */
-const INDEX_ROOM = 2 ** 24;
+/** An index has a block for each 4096 pages in its log, and one more for a start that is not full. */
+const INDEX_BLOCK = 2 ** 15;
+const PAGES_OF_BLOCK = 4096;
+/** Of a page in SQLite. */
+const MIN_PAGE = 512;
 
 /** A read, and the name of its action for messages: "get pet". */
 export interface Query {
@@ -72,7 +69,7 @@ export class SqliteFile {
   readonly #db: DatabaseSync;
   /** How long to wait for other processes that lock the file, in ms. */
   readonly #lockTimeout: number;
-  readonly #looks: ReturnType<typeof setInterval>;
+  #looks: ReturnType<typeof setInterval>;
   /** By their SQL. */
   readonly #statements = new Map<string, StatementSync>();
   readonly #opened: Files;
@@ -86,6 +83,8 @@ export class SqliteFile {
   /** Resolves once all reads have ended that met a lock. */
   #lockedReads: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
+  /** The descriptor through which the index is cleared. */
+  #index: number | undefined;
 
   /**
    * Takes over `db`, which `close` closes.
@@ -312,15 +311,13 @@ export class SqliteFile {
   /** Looks at the files, and closes the database if nothing else can be done. */
   #lookAgain(): void {
     this.#look();
-    const { kind } = this.#state;
-    if (kind !== "log gone" && kind !== "log emptied") return;
-    this.#looks.ref(); // if the process ended now, it would save nothing
-    if (!this.#isReadyToClose()) return;
-    this.#closing = Promise.resolve();
-    clearInterval(this.#looks);
-    this.#db.close();
-    const reason = describe(this.#path, this.#state);
-    if (kind === "log gone") this.#ending.resolve(reason);
+    if (mayRead(this.#state)) return;
+    // If the process ended now, its runtime would close the database as if all were well.
+    this.#looks.ref();
+    if (!this.#tryToClose()) return;
+    this.#closing ??= Promise.resolve();
+    if (this.#state.kind !== "log gone") return;
+    this.#ending.resolve(describe(this.#path, this.#state));
   }
 
   async #finish(): Promise<void> {
@@ -328,30 +325,68 @@ export class SqliteFile {
     await Promise.all([this.#writes, this.#lockedReads]);
     const deadline = performance.now() + END_TIME;
     this.#look();
-    while (!this.#isReadyToClose()) {
+    while (!this.#tryToClose()) {
       if (performance.now() > deadline) return this.#giveUp();
       await delay(LOOK_INTERVAL);
       this.#look();
     }
-    this.#putLogAway();
-    this.#db.close();
   }
 
-  /** Does what must be done before the database is closed; false if that is not done yet. */
-  #isReadyToClose(): boolean {
+  /** Closes the database, after what must be done before; false if that is not done yet. */
+  #tryToClose(): boolean {
     const state = this.#state;
-    if (state.kind === "log gone") return this.#saveLog();
-    if (state.kind !== "log emptied") return true;
-    return performance.now() - state.since >= NOTICE_TIME && this.#clearIndex();
+    const { kind } = state;
+    if (kind === "log replaced" || kind === "main emptied") {
+      return this.#closeUntouched();
+    }
+    if (kind === "log emptied") {
+      if (performance.now() - state.since < NOTICE_TIME) return false;
+      if (!this.#clearIndex()) return this.#closeUntouched();
+    } else if (kind === "log gone" && !this.#saveLog()) return false;
+    this.#putLogAway();
+    this.#closeConnection();
+    return true;
+  }
+
+  /**
+   * Closes the database so that SQLite neither moves nor deletes a log. It would for the last
+   * connection to the file, so another one is closed after ours, that only reads: SQLite moves
+   * nothing for such a one. Returns false if that fails.
+   */
+  #closeUntouched(): boolean {
+    // The other one would use the same index, and be ended by the system (SIGBUS).
+    if (this.#inspect().index === "emptied") return false;
+    if (this.#state.kind === "main emptied") this.#renameLog();
+    let last: DatabaseSync | undefined;
+    try {
+      last = new DatabaseSync(this.#path, { readOnly: true });
+      last.prepare("BEGIN").run();
+      last.prepare("SELECT count(*) FROM sqlite_schema").get();
+    } catch (error) {
+      // It has the file open even if it finds pages that are damaged, or not in the log.
+      if (last === undefined || !isFatal(error)) {
+        last?.close();
+        return false;
+      }
+    }
+    this.#closeConnection();
+    last.close();
+    return true;
+  }
+
+  #closeConnection(): void {
+    clearInterval(this.#looks);
+    this.#db.close();
   }
 
   #giveUp(): void {
-    if (this.#state.kind === "log emptied") { // Closing it would destroy it.
+    if (this.#state.kind !== "log gone") { // Closing it would destroy it.
+      this.#looks = setInterval(() => this.#lookAgain(), LOOK_INTERVAL);
       return console.warn(
-        `${this.#path} stays open, because its -shm could not be cleared: kill this process`,
+        `${this.#path} stays open, because closing it would destroy it: kill this process`,
       );
     }
-    this.#db.close();
+    this.#closeConnection();
     console.warn(
       `${this.#path}: others still read what the deleted log holds; end them before anything else uses the database, but kill none`,
     );
@@ -397,15 +432,26 @@ export class SqliteFile {
     if (statSync(path, { throwIfNoEntry: false })?.size === 0) {
       what = "the old file, wherever it is, now has all pets";
     } else if (isOurs) {
-      const aside = `${path}.lost-${new Date().toISOString()}`;
-      try {
-        renameSync(path, aside);
+      const aside = this.#renameLog();
+      if (aside !== undefined) {
         what =
           `the newest pets are in ${aside}; to use them, put the old file back, and this file beside it as ${path}`;
-      } catch { /* It stays, which `what` says. */ }
+      }
     }
     const fate = state.kind === "main gone" ? "deleted or moved" : "replaced";
     console.warn(`${this.#path} was ${fate} while in use: ${what}`);
+  }
+
+  /** Renames the log, and returns its new path; `undefined` if that fails. */
+  #renameLog(): string | undefined {
+    const path = `${this.#path}-wal`;
+    const aside = `${path}.lost-${new Date().toISOString()}`;
+    try {
+      renameSync(path, aside);
+      return aside;
+    } catch {
+      return undefined;
+    }
   }
 
   /**
@@ -417,13 +463,19 @@ export class SqliteFile {
     // Another process has done so, and a new one may use the log by now.
     if (found.log !== "emptied" && found.index !== "emptied") return true;
     if (found.index === "gone" || found.index === "replaced") return false;
+    let size = INDEX_HEADER;
+    if (found.index === "emptied") {
+      // All of what SQLite touches when it reads the log again: what is written has space on the
+      // disk, and where there is none, a touch ends the process (SIGBUS).
+      const logSize = readFiles(this.#path).log?.size ?? 0;
+      const pages = logSize / (FRAME_HEADER + MIN_PAGE);
+      size = (2 + Math.floor(pages / PAGES_OF_BLOCK)) * INDEX_BLOCK;
+    }
     try {
       // Never closed, because that would release the locks of this process on the file (SQLite's
       // document How To Corrupt, "Posix advisory locks canceled").
-      const shm = openSync(`${this.#path}-shm`, "r+");
-      if (found.index === "emptied") ftruncateSync(shm, INDEX_ROOM);
-      writeSync(shm, new Uint8Array(INDEX_HEADER), 0, INDEX_HEADER, 0);
-      return true;
+      this.#index ??= openSync(`${this.#path}-shm`, "r+");
+      return writeSync(this.#index, new Uint8Array(size), 0, size, 0) === size;
     } catch {
       return false;
     }

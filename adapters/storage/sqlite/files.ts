@@ -12,12 +12,14 @@
  * - *Log gone* (the log or the index): it neither reads nor writes. It moves what the log holds into
  *   the main file, and then closes the database. If it only closed it, nothing would be moved while
  *   others have it open.
- * - *Log replaced* (the log or the index): it neither reads nor writes, and moves nothing, because
- *   another program uses the database.
+ * - *Log replaced* (the log or the index): it neither reads nor writes. It closes the database, but
+ *   moves nothing, because another program uses the database.
  * - *Log emptied* (the log or the index): it neither reads nor writes. After 200 ms it clears the
  *   index, and closes the database. If it only closed it, SQLite would move what is not there.
+ * - *Main emptied*: as after *log replaced*, but it renames the log before, which SQLite deletes
+ *   beside an empty file.
  *
- * Only the main file can come back: what happened to the log is for good. Each row of the table in
+ * Only a main file that is gone can come back: the rest is for good. Each row of the table in
  * tests/adapters/storage/sqlite/files_test.ts is one case.
  */
 
@@ -25,6 +27,9 @@ import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 
 /** The pause between two looks, in ms. */
 export const LOOK_INTERVAL = 100;
+
+const MAY_BE_LOST =
+  "The newest pets and changes of API keys may be lost. So that no id is given twice, first run this with an N above all ids that clients know: DELETE FROM sqlite_sequence WHERE name = 'pets'; INSERT INTO sqlite_sequence VALUES ('pets', N)";
 
 /** The end of the path of the log, and of its index. */
 type Suffix = "-wal" | "-shm";
@@ -50,7 +55,7 @@ export interface Files {
 
 /** How the files differ from those that were opened. */
 export interface Found {
-  readonly main: "in place" | "gone" | "replaced";
+  readonly main: "in place" | "gone" | "replaced" | "emptied";
   readonly log: "in place" | "gone" | "replaced" | "emptied";
   readonly index: "in place" | "gone" | "replaced" | "emptied";
   /** A value that each write to the file at the log's path changes. */
@@ -65,6 +70,7 @@ export type State =
     /** When the main file was first missed. */
     readonly logVersion: string;
   }
+  | { readonly kind: "main emptied" }
   | { readonly kind: "log gone" | "log replaced"; readonly suffix: Suffix }
   | {
     readonly kind: "log emptied";
@@ -110,14 +116,15 @@ export function inspect(opened: Files, now: Files, logSize: number): Found {
   // An index never shrinks while anybody has it open.
   const isIndexCut = (now.index?.size ?? 0) < (opened.index?.size ?? 0);
   return {
-    main: find("main"),
+    // It may shrink otherwise: another program may have run VACUUM.
+    main: emptiedIf(now.main?.size === 0, find("main")),
     log: emptiedIf(isLogCut, find("log")),
     index: emptiedIf(isIndexCut, find("index")),
     logVersion: `${size}:${now.log?.changed}`,
   };
 }
 
-/** Decides what was found means; `now` is in ms. */
+/** Decides what follows from a look; `now` is in ms. */
 export function nextState(state: State, found: Found, now: number): State {
   const { main, logVersion } = found;
   const which = (what: Found["log"]): Suffix | undefined =>
@@ -127,9 +134,11 @@ export function nextState(state: State, found: Found, now: number): State {
     which("replaced"),
     which("gone"),
   ];
-  if (state.kind === "log replaced" || state.kind === "log emptied") {
-    return state;
-  }
+  if (
+    state.kind === "log replaced" || state.kind === "log emptied" ||
+    state.kind === "main emptied"
+  ) return state;
+  if (main === "emptied") return { kind: "main emptied" };
   if (emptied) return { kind: "log emptied", suffix: emptied, since: now };
   // Before the log: while the main file is gone the log stays as it is, for when it comes back.
   if (main !== "in place" && state.kind !== "log gone") {
@@ -156,12 +165,16 @@ export function describe(path: string, state: State): string {
       return `${path} was deleted, moved or made unreadable while in use; save the pets that lists still show, then put the same file back; before you restore a backup, move -wal and -shm away`;
     case "main replaced":
       return `${path} was replaced while in use, and pets that were added in the ${LOOK_INTERVAL} ms before are in the old file only; save the pets that lists still show, then restart`;
+    case "main emptied":
+      return `${path} was emptied while in use; stop all programs that use the database, move -wal and -shm away, and restore a backup`;
     case "log gone":
       return `${path}${state.suffix} was deleted while in use; restart this process before anything else uses the database`;
     case "log replaced":
-      return `${path}${state.suffix} was replaced while in use, so another program uses the database; end that program, then restart this process`;
+      return `${path}${state.suffix} was replaced while in use, so another program uses the database; end that program, then restart this process. ${MAY_BE_LOST}`;
     case "log emptied":
-      return `${path}${state.suffix} was emptied while in use; the newest pets and changes of API keys may be lost. Stop all programs that use the database. Then, so that no id is given twice, run this with an N above all ids that clients know, and start again: DELETE FROM sqlite_sequence WHERE name = 'pets'; INSERT INTO sqlite_sequence VALUES ('pets', N)`;
+      return state.suffix === "-shm"
+        ? `${path}-shm was emptied while in use; stop all programs that use the database, then start again`
+        : `${path}-wal was emptied while in use; stop all programs that use the database, then start again. ${MAY_BE_LOST}`;
   }
 }
 

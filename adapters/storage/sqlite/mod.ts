@@ -68,9 +68,10 @@ export interface SqliteStorageOptions {
  * Its files must stay as they are while it is open:
  *
  * - If the file itself is deleted or replaced, creates and `ping` are `unavailable` until it is back.
+ *   If it is emptied, everything is, for good.
  * - If its `-wal` or `-shm` is deleted, replaced or emptied, everything is `unavailable` until a
  *   restart. If it was deleted, all that was committed is moved into the file, and the storage closes
- *   itself (`ended`). If the `-wal` was emptied, what it held is lost.
+ *   itself (`ended`). If the `-wal` was replaced or emptied, what it held is lost.
  *
  * What is replaced or emptied is noticed within 100 ms; what is emptied only from SQLite 3.51 on.
  *

@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -112,6 +113,29 @@ it("sqliteStorage saves what its deleted log holds once a full disk has space", 
   const reopened = await sqliteStorage(path);
   assert.equal((await reopened.list({ limit: 999 })).pets.length, 200);
   await reopened.close();
+});
+
+it("an index that was emptied on a full disk is made anew once there is space", async ({ disk }) => {
+  // In another process, which a touch of what is not there would end.
+  const server = startStorage();
+  const path = join(disk, "full.db");
+  const filler = join(disk, "filler");
+  await server.tell(`open ${path}`);
+  const created = await server.tell("create 20 4");
+  truncateSync(`${path}-shm`);
+  const write = () => writeFileSync(filler, new Uint8Array(1e5), { flag: "a" });
+  assert.throws(() => {
+    for (;;) write();
+  }, /ENOSPC|os error 28|space/i);
+  await delay(500);
+  const ping = `${await server.tell("ping")}`;
+  assert.match(ping, /full\.db-shm was emptied while in use/);
+  rmSync(filler);
+  assert.deepEqual(await server.tell("close"), ["closed"]);
+  await server.end();
+  const storage = await sqliteStorage(path);
+  assert.equal((await storage.list({ limit: 99 })).pets.length, created.length);
+  await storage.close();
 });
 
 it("sqliteStorage refuses to open a file on a read-only disk", async ({ disk }) => {

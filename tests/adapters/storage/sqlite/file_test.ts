@@ -3,10 +3,12 @@
  * or index is.
  */
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import {
   copyFileSync,
   existsSync,
   linkSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -21,6 +23,7 @@ import { DatabaseSync } from "node:sqlite";
 import { after, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { LOOK_INTERVAL } from "../../../../adapters/storage/sqlite/files.ts";
+import type { PetDatabase } from "../../../../adapters/storage/sqlite/mod.ts";
 import { petId } from "../../../../core/pets/pet.ts";
 import {
   type PetStorage,
@@ -57,7 +60,7 @@ const LOSSES = ["-wal", "-shm"].flatMap((suffix) =>
 );
 for (const { suffix, isMadeAnew, whose } of LOSSES) {
   const what = `${suffix} is deleted${isMadeAnew ? " and made anew" : ""}`;
-  it(`nothing is lost if ${what} under two servers, and the ${whose} ends first`, async ({ path }) => {
+  it(`no file is damaged if ${what} under two servers, and the ${whose} ends first`, async ({ path }) => {
     const answers: string[] = [];
     const send = async (child: StorageProcess, command: string) => {
       const got = await child.tell(command);
@@ -97,6 +100,8 @@ for (const { suffix, isMadeAnew, whose } of LOSSES) {
     const stored = storedIn(path);
     const acknowledged = answers.filter(isAcknowledgement);
     assert.ok(acknowledged.length >= 14);
+    // What only a log held that is deleted and made anew is lost.
+    if (suffix === "-wal" && isMadeAnew) return;
     assert.deepEqual(missingIn(stored, acknowledged), []);
   });
 }
@@ -379,7 +384,10 @@ for (const [what, empty] of Object.entries(EMPTIED)) {
       await second.tell(`open ${path}`);
       const { id } = await storage.create(LATE_REX);
       empty(path);
-      const problem = /was emptied while in use; .* may be lost/;
+      const isKept = what.includes("index");
+      const problem = isKept
+        ? /-shm was emptied while in use; .* start again$/
+        : /-wal was emptied while in use; .* may be lost/;
       if (isStopped) await storage.close(); // Its look may be up to 100 ms away.
       else {
         await assertUnavailable(storage.ping(), problem);
@@ -392,12 +400,12 @@ for (const [what, empty] of Object.entries(EMPTIED)) {
       await second.tell("close");
       await storage.close();
       assert.deepEqual(query(path, "PRAGMA integrity_check"), ["ok"]);
-      const isKept = what.includes("index");
       assert.deepEqual(query(path, "SELECT count(*) FROM pets"), [
         isKept ? 301 : 300,
       ]);
-      const [, statements = ""] = /again: (.*)$/.exec(answer) ?? [];
-      for (const one of statements.split("; ")) {
+      const [, statements] = /clients know: (.*)$/.exec(answer) ?? [];
+      assert.equal(statements === undefined, isKept);
+      for (const one of statements?.split("; ") ?? []) {
         sql(one.replace(/\bN\b/, `${id}`));
       }
       assert.equal((await (await open()).create(REX)).id, id + 1n);
@@ -487,6 +495,108 @@ for (const suffix of ["-wal", "-shm"]) {
     other.exec("BEGIN IMMEDIATE; ROLLBACK");
     other.close();
   });
+}
+
+it("sqliteStorage leaves alone what another program moved from its own log", async ({ path, open }) => {
+  const storage = await createManyAndMore(open);
+  for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix);
+  runElsewhere(
+    path,
+    `const db = new DatabaseSync(${JSON.stringify(path)});
+    db.exec("INSERT INTO pets (name, category_id, status) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) SELECT i, i, 0 FROM n");
+    db.close();`,
+  );
+  const moved = readFileSync(path);
+  await assertUnavailable(storage.ping(), /-wal was replaced while in use/);
+  await storage.close();
+  assert.deepEqual(readFileSync(path), moved);
+  assert.deepEqual(query(path, "PRAGMA integrity_check"), ["ok"]);
+  assert.deepEqual(query(path, "SELECT count(*) FROM pets"), [3300]);
+});
+
+for (const isStopped of [false, true]) {
+  it(`sqliteStorage moves nothing ${isStopped ? "at a stop " : ""}after its log was emptied and its index deleted`, async ({ path, open }) => {
+    const storage = await createManyAndMore(open);
+    const before = readFileSync(path);
+    const { size } = statSync(`${path}-wal`);
+    truncateSync(`${path}-wal`);
+    truncateSync(`${path}-wal`, size);
+    rmSync(`${path}-shm`);
+    if (isStopped) await storage.close();
+    await until("it has closed it", () => isUnused(path));
+    assert.deepEqual(readFileSync(path), before);
+    assert.deepEqual(query(path, "PRAGMA integrity_check"), ["ok"]);
+    assert.deepEqual(query(path, "SELECT count(*) FROM pets"), [300]);
+  });
+}
+
+it("a database that cannot be closed safely is closed once it can, and close says so", async ({ t, path, open }) => {
+  const storage = await createManyAndMore(open);
+  const before = readFileSync(path);
+  let fails = true;
+  onPrepare(t, (sql, prepare) => {
+    if (sql === "BEGIN" && fails) throw new Error("for a test");
+    return prepare(sql);
+  });
+  const lines = warnings(t);
+  for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix);
+  writeFileSync(`${path}-wal`, "");
+  await storage.close();
+  assert.match(`${lines}`, /pets\.db stays open, .*: kill this process/);
+  fails = false;
+  await until("it has closed it", () => isUnused(path));
+  assert.deepEqual(readFileSync(path), before);
+});
+
+it("sqliteStorage stops once its file was emptied, and keeps the log aside", async ({ path, open }) => {
+  const storage = await createManyAndMore(open);
+  const log = readFileSync(`${path}-wal`);
+  truncateSync(path);
+  const problem = /pets\.db was emptied while in use; .* restore a backup/;
+  await assertUnavailable(storage.ping(), problem);
+  await assertAllRefused(storage, problem);
+  await storage.close();
+  assert.equal(statSync(path).size, 0);
+  const aside = readdirSync(dirname(path)).find((name) =>
+    name.startsWith("pets.db-wal.lost-")
+  );
+  assert.ok(aside !== undefined);
+  assert.deepEqual(readFileSync(join(dirname(path), aside)), log);
+});
+
+/** Adds 300 pets, opens the file again, and adds 50 that are only in its log. */
+async function createManyAndMore(
+  open: () => Promise<PetDatabase>,
+): Promise<PetDatabase> {
+  const before = await open();
+  await Promise.all(Array.from({ length: 300 }, () => before.create(REX)));
+  await before.close();
+  const storage = await open();
+  await Promise.all(Array.from({ length: 50 }, () => storage.create(LATE_REX)));
+  return storage;
+}
+
+/** Runs code in another process: SQLite shares an index within one, even if it was deleted. */
+function runElsewhere(path: string, code: string): void {
+  const file = `${path}.mjs`;
+  writeFileSync(file, `import { DatabaseSync } from "node:sqlite";\n${code}`);
+  const args = "Deno" in globalThis ? ["run", "-A", file] : [file];
+  execFileSync(process.execPath, args, { stdio: "pipe", timeout: 20_000 });
+}
+
+/** Tells whether nobody has the file open, this process included. */
+function isUnused(path: string): boolean {
+  const db = new DatabaseSync(path, { readOnly: false });
+  try {
+    db.exec("PRAGMA locking_mode = EXCLUSIVE");
+    db.prepare("SELECT count(*) FROM sqlite_schema").get();
+    return true;
+  } catch (error) {
+    assert.match(`${error}`, /locked/);
+    return false;
+  } finally {
+    db.close();
+  }
 }
 
 /**

@@ -41,6 +41,18 @@ const FINDINGS: readonly (readonly [
   ["the main file has grown", { main: file("main", 9000) }, 1000, {}],
   ["the main file is gone", { main: undefined }, 1000, { main: "gone" }],
   ["there is another main file", { main: OTHER }, 1000, { main: "replaced" }],
+  ["the main file is empty", { main: file("main", 0) }, 1000, {
+    main: "emptied",
+  }],
+  [
+    "there is another main file, and it is empty",
+    {
+      main: file("other", 0),
+    },
+    1000,
+    { main: "replaced" },
+  ],
+  ["the main file has shrunk", { main: file("main", 500) }, 1000, {}],
   ["the log is gone", { log: undefined, isLogBlank: false }, 1000, {
     log: "gone",
     logVersion: "0:undefined",
@@ -131,6 +143,7 @@ const MAIN_GONE: State = { kind: "main gone", logVersion: "old" };
 const LOG_GONE: State = { kind: "log gone", suffix: "-wal" };
 const LOG_REPLACED: State = { kind: "log replaced", suffix: "-shm" };
 const LOG_EMPTIED: State = { kind: "log emptied", suffix: "-wal", since: 3 };
+const MAIN_EMPTIED: State = { kind: "main emptied" };
 const NOW = 7;
 
 /** A state, what differs from `WELL` in what is found, and the next state. */
@@ -158,6 +171,10 @@ const STEPS: readonly (readonly [State, Partial<Found>, State])[] = [
     logVersion: "1000:5",
   }],
   [IN_PLACE, { main: "gone", log: "emptied" }, { ...LOG_EMPTIED, since: NOW }],
+  [IN_PLACE, { main: "emptied" }, MAIN_EMPTIED],
+  [IN_PLACE, { main: "emptied", log: "emptied" }, MAIN_EMPTIED],
+  [LOG_GONE, { main: "emptied", log: "gone" }, MAIN_EMPTIED],
+  [MAIN_EMPTIED, {}, MAIN_EMPTIED],
   [MAIN_GONE, {}, IN_PLACE],
   [MAIN_GONE, { main: "gone" }, MAIN_GONE],
   [MAIN_GONE, { main: "replaced" }, {
@@ -186,13 +203,15 @@ for (const [state, found, next] of STEPS) {
 test("mayRead allows reads unless something happened to the log", () => {
   const states = STEPS.map(([, , next]) => next);
   for (const state of states) {
-    assert.equal(mayRead(state), !state.kind.startsWith("log"), state.kind);
+    const isLost = /^log|emptied$/.test(state.kind);
+    assert.equal(mayRead(state), !isLost, state.kind);
   }
 });
 
 test("describe names the file, and tells what to do", () => {
   const described = (state: State) => describe("/pets.db", state);
   assert.match(described(MAIN_GONE), /^\/pets\.db was deleted.* save the pets/);
+  assert.match(described(MAIN_EMPTIED), /^\/pets\.db was emptied.* restore/);
   assert.match(described(LOG_GONE), /^\/pets\.db-wal was deleted.* restart/);
   assert.match(described(LOG_REPLACED), /^\/pets\.db-shm was replaced.* end/);
   assert.match(described(LOG_EMPTIED), /^\/pets\.db-wal was emptied.* run/);
