@@ -114,7 +114,7 @@ const RUN_ELSEWHERE: readonly string[] = [
   "course/mine_test.ts",
   "application_test.ts", // recipes_test.ts
   "client.ts", // tests/adapters/client/http_test.ts
-  "clients/exam/petstore_client.ts", // exam_clients_slow.ts
+  "clients/exam/petstore_client.ts", // exam_slow.ts
   "deno_deploy.ts", // deployment_slow.ts
   "exam/adapter.ts", // exam_slow.ts
   "lambda.ts", // recipes_test.ts

@@ -1,8 +1,9 @@
 /**
- * Examines seeded clients in process. As a program it examines all right ones in all trials, and
- * prints the harms that the exam finds in them, as JSON.
+ * Examines seeded clients in process. As a program it examines all right ones, and prints the harms
+ * that the exam finds in them, as JSON. Its argument N gives each client one of N trials.
  */
 
+import process from "node:process";
 import type { Ended } from "../../exam/command.ts";
 import { examine, limitsOf, NotReady, type Result } from "../../exam/exam.ts";
 import { toAdvice } from "../../exam/report.ts";
@@ -35,18 +36,25 @@ export function examineHabits(
   });
 }
 
-/** Returns what the exam blames in right clients, which should be nothing. */
+/**
+ * Returns what the exam blames in right clients, which should be nothing. Each has one of `share`
+ * trials, and its neighbours have the others.
+ */
 export async function blamedInRight(
   names: readonly string[],
   trials: readonly Trial[],
-  clientTimeout = CLIENT_TIMEOUT,
+  { share, clientTimeout = CLIENT_TIMEOUT }: {
+    readonly share: number;
+    readonly clientTimeout?: number;
+  },
 ): Promise<readonly string[]> {
   const blamed: string[] = [];
-  const next = names.values();
+  const next = names.entries();
   await Promise.all(Array.from({ length: CLIENTS }, async () => {
-    for (const name of next) {
+    for (const [i, name] of next) {
+      const some = trials.filter((_, n) => n % share === i % share);
       try {
-        const results = await examineHabits(RIGHT[name] ?? {}, trials, {
+        const results = await examineHabits(RIGHT[name] ?? {}, some, {
           clientTimeout,
         });
         const harms = results.filter(({ verdict }) => verdict === "harm");
@@ -81,5 +89,8 @@ function describe(
 }
 
 if (import.meta.main) {
-  console.log(JSON.stringify(await blamedInRight(Object.keys(RIGHT), TRIALS)));
+  const share = Number(process.argv[2] ?? 1);
+  const settings = { share, clientTimeout: 3 * CLIENT_TIMEOUT };
+  const blamed = await blamedInRight(Object.keys(RIGHT), TRIALS, settings);
+  console.log(JSON.stringify(blamed));
 }
