@@ -33,7 +33,6 @@ import {
   INTERFACE,
   OWN,
   ownOf,
-  REMOVAL,
   SENTENCES,
 } from "./judge/sets.ts";
 import { CLAUSES } from "./lab/seeded/mistakes.ts";
@@ -174,31 +173,6 @@ test("the sets of clauses are frozen, and what a copy adds is in none", async ()
     clauses.map(({ source, outcome }) => [source, outcome]),
     [["own", "holds"]],
   );
-});
-
-test("a store without getPet keeps the contract of the time after its removal", async () => {
-  const gone = handleService({ getPet: false });
-  const sets = [INTERFACE, DECISIONS, REMOVAL];
-  const base = gone.base.replace("http:", "https:"); // without the clauses for sockets
-  const after = { ...gone, base, isAfterRemoval: true };
-  const { clauses } = await judge(after, { sets });
-  const others = clauses.filter(({ outcome }) => outcome !== "holds")
-    .filter(({ reason }) =>
-      !/without TLS|option of the service/.test(`${reason}`)
-    );
-  assert.deepEqual(
-    others.map(({ outcome, reason }) => `${outcome}: ${reason}`),
-    Array(4).fill("unchecked: getPet is removed"),
-  );
-  const before = await judge({ ...gone, base }, SPEC);
-  const hint = /; if getPet was removed, judge with --after-removal$/;
-  const [first] = before.clauses.filter(({ reason }) => hint.test(`${reason}`));
-  assert.equal(first?.sentence, before.fixFirst);
-  const kept = handleService();
-  const failed = failing(
-    await judge({ ...kept, base, isAfterRemoval: true }, { sets: [REMOVAL] }),
-  );
-  assert.equal(failed.length, Object.keys(REMOVAL.clauses).length);
 });
 
 test("the judge counts the pets it added: those repeated once, and those with a 200", async () => {

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { sandbox } from "../../../adapters/sandbox/mod.ts";
 import { atEnd } from "../../support/at_end.ts";
 import { freePort, run, startProgram } from "../../support/process.ts";
+import { handleService } from "../../support/handle_service.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { pathOf, readText } from "../../support/repository.ts";
 import {
@@ -15,7 +16,7 @@ import {
 import { INTERFACE_CLAUSES } from "../../contract/interface_contract.ts";
 import { CHANCES, CHOICES, HIDDEN, storeOf } from "./choices.ts";
 import { judge, judgeClause, type Report } from "../../judge/judge.ts";
-import { INTERFACE } from "../../judge/sets.ts";
+import { DECISIONS, INTERFACE, REMOVAL } from "../../judge/sets.ts";
 import { CLAUSES } from "./mistakes.ts";
 import { KEY as SEEDED_KEY } from "./switchable_store.ts";
 import {
@@ -201,6 +202,31 @@ test("the judge says if a sandbox has faults waiting", async (t) => {
   const second = await runJudge(args);
   assert.doesNotMatch(second.text, /waiting fault/);
   assert.equal(second.code, 0, second.text);
+});
+
+test("a store without getPet keeps the contract of the time after its removal", async () => {
+  const gone = handleService({ getPet: false });
+  const sets = [INTERFACE, DECISIONS, REMOVAL];
+  const base = gone.base.replace("http:", "https:"); // without the clauses for sockets
+  const after = { ...gone, base, isAfterRemoval: true };
+  const { clauses } = await judge(after, { sets });
+  const others = clauses.filter(({ outcome }) => outcome !== "holds")
+    .filter(({ reason }) =>
+      !/without TLS|option of the service/.test(`${reason}`)
+    );
+  assert.deepEqual(
+    others.map(({ outcome, reason }) => `${outcome}: ${reason}`),
+    Array(4).fill("unchecked: getPet is removed"),
+  );
+  const before = await judge({ ...gone, base }, { sets: [INTERFACE] });
+  const hint = /; if getPet was removed, judge with --after-removal$/;
+  const [first] = before.clauses.filter(({ reason }) => hint.test(`${reason}`));
+  assert.equal(first?.sentence, before.fixFirst);
+  const kept = handleService();
+  const removed = { ...kept, base, isAfterRemoval: true };
+  const report = await judge(removed, { sets: [REMOVAL] });
+  const failed = report.clauses.filter(({ outcome }) => outcome === "fails");
+  assert.equal(failed.length, Object.keys(REMOVAL.clauses).length);
 });
 
 test("the judge refuses what it cannot judge, in a sentence", async () => {
