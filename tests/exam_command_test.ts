@@ -144,7 +144,7 @@ test("exam exits with 1 for harm, unless the baseline has it", async (t) => {
   assert.equal(second.code, 0, second.stderr);
   assert.match(
     second.stdout,
-    /^harm: .*\n {4}as in the baseline\n[^]*In the baseline: 1 harm/,
+    /^harm: .*\n {4}as in the baseline\n[^]*In the baseline: 1 harm\./,
   );
 });
 

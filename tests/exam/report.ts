@@ -175,7 +175,13 @@ export function toText(
     ).length;
   lines.push(
     `${results.length} trials: ${good} good, ${advice} with advice, ${harm} with harm, ${skipped} skipped.`,
-    ...inBaseline > 0 ? [`In the baseline: ${inBaseline} harms.`] : [],
+    ...inBaseline > 0
+      ? [
+        `In the baseline: ${inBaseline} ${
+          inBaseline === 1 ? "harm" : "harms"
+        }.`,
+      ]
+      : [],
   );
   return lines.join("\n");
 }
