@@ -164,8 +164,11 @@ export function createWorlds(options: SandboxOptions) {
       const own = keysOf.get(store) ?? [];
       const kept = store === first ? fixedKeys : own.slice(0, 1);
       for (const key of own) byKey.delete(key);
-      own.splice(0, own.length, ...new Set([...kept, ...keys]));
-      for (const key of own) byKey.set(key, store);
+      own.length = 0; // not splice(): it fails for more values than the stack has room for
+      for (const key of new Set([...kept, ...keys])) {
+        own.push(key);
+        byKey.set(key, store);
+      }
       return undefined;
     },
   };

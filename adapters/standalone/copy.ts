@@ -62,7 +62,8 @@ export async function runCopy(args: readonly string[]): Promise<void> {
     }
   } finally {
     if (process.stderr.isTTY) process.stderr.write(CLEAR_LINE);
-    for (const database of opened) await database.close();
+    // An error of the copy itself is not replaced by one of closing, nor is any left open.
+    await Promise.allSettled(opened.map((database) => database.close()));
   }
 }
 

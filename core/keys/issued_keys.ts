@@ -44,7 +44,8 @@ export interface IssuedKeys extends ApiKeys, Pick<ApiKeyStorage, "list"> {
   revoke(idOrKey: number | string): Promise<ApiKeyRecord | undefined>;
   /**
    * Writes on which day keys were used, as far as that is not written. Call it before the storage
-   * is closed. It never rejects, but takes as long as the storage.
+   * is closed, and in Workers after each request (`ctx.waitUntil(keys.flush())`), which may drop
+   * what outlives it. It never rejects, but takes as long as the storage.
    */
   flush(): Promise<void>;
 }
@@ -52,6 +53,9 @@ export interface IssuedKeys extends ApiKeys, Pick<ApiKeyStorage, "list"> {
 /** In ms. */
 const MINUTE = 60_000;
 const DAY = 86_400_000;
+
+/** After this time, in ms, a write counts as dropped: Workers drop what outlives its request. */
+const LONGEST_WRITE = 5 * MINUTE;
 
 /** How long a process may still accept a key that another process revoked, in ms. */
 export const REVOCATION_DELAY = 1000;
@@ -165,7 +169,9 @@ function useRecorder(
   let left = new Set<number>();
   /** The day of the last failure: what may not write tries again on the next. */
   let failed = 0;
+  /** The write under way, and when it began. */
   let writing: Promise<void> | undefined;
+  let began = 0;
 
   async function write(ids: readonly number[], day: Date): Promise<void> {
     try {
@@ -180,20 +186,27 @@ function useRecorder(
     }
   }
 
-  /** Writes what is left, unless a write hangs. */
+  /** Begins to write what is left, unless a write is under way. */
+  function start(): void {
+    const now = Date.now();
+    if (left.size === 0) return;
+    if (writing !== undefined && now - began < LONGEST_WRITE) return;
+    const ours = write([...left], new Date(day)).finally(() => {
+      if (writing === ours) writing = undefined;
+    });
+    [writing, began, left] = [ours, now, new Set()];
+  }
+
+  /** Writes what is left, after the write under way. */
   async function flush(): Promise<void> {
-    if (writing === undefined && left.size > 0) {
-      writing = write([...left], new Date(day)).finally(() =>
-        writing = undefined
-      );
-      left = new Set();
-    }
+    await writing;
+    start();
     await writing;
   }
 
   function note({ id, lastUsed }: ApiKeyRecord): void {
     const now = Date.now();
-    if (now - now % MINUTE !== minute) flush();
+    if (now - now % MINUTE !== minute) start();
     if (now - now % DAY !== day) left.clear(); // what could not be written yesterday
     [minute, day] = [now - now % MINUTE, now - now % DAY];
     const last = Number(lastUsed ?? 0);

@@ -62,18 +62,20 @@ const BY_KEY = "SELECT pet_id FROM idempotency_keys WHERE key = ?";
 
 /**
  * Makes a storage in D1. Its tables `pets`, `api_keys` and `idempotency_keys`, and their newest
- * columns, are created when a statement finds one missing. It can serve all requests of a Worker: they do not wait for one
- * another.
+ * columns, are created when a statement finds one missing. It can serve all requests of a Worker:
+ * they do not wait for one another.
  *
  * @example Use it in a Worker
  * ```ts
- * import { createHandler, type Handler, issuedKeys } from "@petstore/service";
+ * import { createHandler, type Handler, type IssuedKeys, issuedKeys } from "@petstore/service";
  * import { type D1Binding, d1Storage } from "@petstore/service/d1";
  *
- * // Once, for all requests of a Worker.
- * function open({ DB }: { readonly DB: D1Binding }): Handler {
+ * // Once, for all requests of a Worker. After each, `ctx.waitUntil(keys.flush())` writes when a
+ * // key was last used.
+ * function open({ DB }: { readonly DB: D1Binding }): { handle: Handler; keys: IssuedKeys } {
  *   const storage = d1Storage(DB);
- *   return createHandler({ storage, keys: issuedKeys(storage.apiKeys) });
+ *   const keys = issuedKeys(storage.apiKeys);
+ *   return { handle: createHandler({ storage, keys }), keys };
  * }
  * ```
  *

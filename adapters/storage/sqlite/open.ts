@@ -144,7 +144,7 @@ function warnIfMountedAlone(file: string): void {
  * Returns where symbolic links lead, even if no file exists there. SQLite follows as many, but Deno
  * would not check whether it permits what is there.
  */
-function followLinks(path: string): string {
+export function followLinks(path: string): string {
   let file = path;
   try {
     for (let links = 0; links < 200; links++) {

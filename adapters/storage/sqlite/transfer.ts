@@ -16,7 +16,7 @@ import { storageError } from "../pet_database.ts";
 import type { Query, Source, Target, Value } from "../transfer.ts";
 import { storageFault } from "./fault.ts";
 import type { SqliteFile } from "./file.ts";
-import { loadSqlite, openSqliteFile, OPTIONS } from "./open.ts";
+import { followLinks, loadSqlite, openSqliteFile, OPTIONS } from "./open.ts";
 
 /** How long to wait for other processes that lock the file, in ms. */
 const LOCK_TIMEOUT = 30_000;
@@ -69,7 +69,8 @@ function reader(db: DatabaseSync): Query {
  *
  * @throws {Error} if the file, or a log of that name, exists.
  */
-export function sqliteTarget(path: string): Target {
+export function sqliteTarget(link: string): Target {
+  const path = followLinks(link); // to where a server finds it
   assertNew(path);
   return {
     async fill(work) {
@@ -83,6 +84,7 @@ export function sqliteTarget(path: string): Target {
           throw storageError("unavailable", "copy", reason);
         }
         assertNew(path);
+        syncFolder(dirname(path)); // if that fails, before there is a file
         renameSync(partial, path);
         syncFolder(dirname(path));
         return result;

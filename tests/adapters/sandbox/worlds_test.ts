@@ -53,6 +53,17 @@ test("a key that is no test-… of at most 64 characters is refused, as without 
   assert.equal(idOf(await named.create("test-b")), "4");
 });
 
+test("a world may have any number of keys", () => {
+  const worlds = createWorlds({ worlds: true });
+  const store = worlds.find("Bearer test-a");
+  assert.ok("journal" in store);
+  const keys = Array.from({ length: 200_000 }, (_, i) => `test-${i}`);
+  assert.equal(worlds.setKeys(store, keys), undefined);
+  for (const key of ["test-a", "test-199999"]) {
+    assert.equal(worlds.find(`Bearer ${key}`), store);
+  }
+});
+
 test("maxPets holds for all worlds together, and names DELETE if none can begin", async () => {
   const { create, list } = open({ maxPets: 5 });
   assert.equal((await create("test-a")).status, 201);

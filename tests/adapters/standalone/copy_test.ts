@@ -2,9 +2,12 @@
 import assert from "node:assert/strict";
 import {
   existsSync,
+  lstatSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -37,6 +40,16 @@ it("copy refuses a FROM that is missing or no database of ours, and makes none",
   await refused(/Cannot open .*a\.db: it lacks the tables of this program/);
   assert.equal(readFileSync(join(folder, "a.db")).length, 0);
   assert.equal(existsSync(join(folder, "b.db")), false);
+});
+
+it("copy follows a link to where TO will be", async ([from, to, folder]) => {
+  await fill(from, 3);
+  mkdirSync(join(folder, "data"));
+  symlinkSync("data/pets.db", join(folder, "b.db"));
+  await runCopy([from.url, to.url]);
+  assert.deepEqual(readdirSync(join(folder, "data")), ["pets.db"]);
+  assert.ok(lstatSync(join(folder, "b.db")).isSymbolicLink());
+  assertSame(await content(to), await content(from));
 });
 
 it("copy refuses a TO beside which a log is left, and one in no folder", async ([from, to, folder]) => {

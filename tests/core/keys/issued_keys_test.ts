@@ -215,13 +215,35 @@ test("while a write hangs no other begins, and verify goes on", async (t) => {
   assert.equal(begun, 1);
   hanging.resolve();
   await keys.flush();
-  await keys.flush();
   assert.equal(begun, 2);
   const ids = noted.flatMap(([ids]) => ids);
   assert.deepEqual(
     [...new Set(ids)].sort((a, b) => a - b),
     Array.from({ length: 401 }, (_, i) => i + 1),
   );
+});
+
+test("a write that was dropped holds up others for five minutes only", async (t) => {
+  const { storage, noted, state, use } = watched(t);
+  let begun = 0;
+  const keys = issuedKeys({
+    ...storage,
+    markAllUsed(ids, day) {
+      begun++;
+      if (begun === 1) return new Promise<void>(() => {});
+      return storage.markAllUsed?.(ids, day) ?? assert.fail();
+    },
+  });
+  const [one, two] = [await keys.issue("one"), await keys.issue("two")];
+  await use(keys, one);
+  state.time += 2 * MINUTE;
+  await use(keys, two);
+  assert.equal(begun, 1);
+  state.time += 5 * MINUTE;
+  await use(keys, one);
+  assert.deepEqual([begun, noted], [2, [[[2], "2026-11-26"]]]);
+  await keys.flush();
+  assert.deepEqual(noted.slice(1), [[[1], "2026-11-27"]]);
 });
 
 test("what cannot be written is told once, and tried again on the next day", async (t) => {
