@@ -146,6 +146,9 @@ test("exam exits with 1 for harm, unless the baseline has it", async (t) => {
     second.stdout,
     /^harm: .*\n {4}as in the baseline\n[^]*In the baseline: 1 harm\./,
   );
+  const third = await exam([...ONLY, "--baseline", baseline, "--json"], CURL);
+  const [trial] = JSON.parse(third.stdout).trials;
+  assert.equal(trial.details[0].accepted, true, third.stdout);
 });
 
 test("exam names a stale line of the baseline, and with --strict exits with 1", async (t) => {
@@ -175,6 +178,13 @@ test("exam prints JSON and JUnit, and advice fails with --strict alone", async (
       call: "listPets",
       verdict: "advice",
       findings: ["gives_up"],
+      details: [{
+        name: "gives_up",
+        shown: "GET /v1/pets?limit=25, and not a second time",
+        true: "it is safe to send it again",
+        do:
+          "Send the request again, a few times, with growing pauses or as Retry-After says.",
+      }],
     }],
     ...{ good: 0, advice: 1, harm: 0, skipped: 0 },
   });
@@ -186,7 +196,17 @@ test("exam prints JSON and JUnit, and advice fails with --strict alone", async (
 test("exam exits with 2 if a call already fails without a fault, and says why", async () => {
   for (
     const [script, expected] of [
-      ["exit 3", /^shown: failure\nhint: {2}no request came/m],
+      [
+        "echo oh >&2; exit 3",
+        /^shown: exit 3\nstandard error:\n\| oh\nhint: {2}no request came/m,
+      ],
+      ["kill -SEGV $$", /^shown: ended by SIGSEGV$/m],
+      [`${CURL}; exit 139`, /^shown: exit 139$/m],
+      [`echo '{"data":'; ${CURL}; echo }`, /missing: id, name, categoryId$/m],
+      [
+        `${CURL} | sed 's/"categoryId"/"category"/g'`,
+        /^hint: {2}a pet has id, name, categoryId; missing: categoryId$/m,
+      ],
       ["exit 77", /supports none of the calls/],
       [`echo Pets:; ${CURL}`, /print only JSON/],
       [`PETSTORE_KEY=; ${CURL}`, /send Authorization/],
@@ -212,10 +232,15 @@ test("exam skips a trial whose fault no request met, and gives no verdict", asyn
     script,
   );
   assert.equal(code, 2, stderr);
-  assert.match(stdout, /^skipped: .*\(no request met the fault: failure/m);
+  assert.match(stdout, /^skipped: .*\(no request met the fault: exit 1\)/m);
   assert.match(stdout, /0 good, 0 with advice, 0 with harm, 1 skipped/);
   assert.match(stderr, /in 1 of 1 trials.*\n.*--jobs.*--client-timeout/);
   assert.doesNotMatch(stderr, /No longer fails/);
+  const other = script.replace(first, join(newFolder(t), "first"));
+  const { trials: [trial] } = JSON.parse(
+    (await exam([...ONLY, "--json"], other)).stdout,
+  );
+  assert.equal(trial.reason, "no request met the fault: exit 1");
 });
 
 test("exam refuses wrong arguments", async () => {

@@ -11,7 +11,7 @@ const rex = { id: 7n, name: "Rex", categoryId: 1n, status: "available" };
 const tom = { id: 8n, name: "Tom", categoryId: 2n, status: "sold" };
 const REX = '{"id":7,"name":"Rex","categoryId":1,"status":"available"}';
 const pets = (...pets: readonly ShownPet[]): Claim => ({ kind: "pets", pets });
-const failed: Claim = { kind: "failed" };
+const failed: Claim = { kind: "failed", end: "exit 1" };
 
 /** Exit status, output, and the claim that it is; of something that is not pets, the hint. */
 const CLAIMS: readonly [number | null, string, Claim | string][] = [
@@ -46,16 +46,16 @@ const CLAIMS: readonly [number | null, string, Claim | string][] = [
   [0, `Added:\n${REX}`, "print only JSON"],
   [0, `> example@1.0.0 start\n> node a.js\n\n${REX}`, "npm run --silent"],
   [1, REX, failed],
-  [null, "", failed],
-  [3, 'oh\n{"added":false}', { kind: "failed", added: false }],
-  [1, '{"added":true}', { kind: "failed", added: true }],
+  [null, "", { kind: "failed", end: "failure" }],
+  [3, 'oh\n{"added":false}', { kind: "failed", end: "exit 3", added: false }],
+  [1, '{"added":true}', { ...failed, added: true }],
   [1, '{"added":null}', failed],
   [77, REX, { kind: "unsupported" }],
 ];
 
 test("readClaim reads exit status and output without loss", () => {
   for (const [code, output, expected] of CLAIMS) {
-    const claim = readClaim(code, output);
+    const claim = readClaim({ code, output });
     if (typeof expected !== "string") {
       assert.deepEqual(claim, expected, output);
     } else {
@@ -118,19 +118,19 @@ const RUNS: readonly [string, Trial, Partial<Run>, string][] = [
   [
     "none was added, but said to be",
     create,
-    { added: [], claim: { kind: "failed", added: true } },
+    { added: [], claim: { ...failed, added: true } },
     "false_success",
   ],
   [
     "a pet was added, and denied",
     lostCreate,
-    { claim: { kind: "failed", added: false } },
+    { claim: { ...failed, added: false } },
     "false_failure",
   ],
   [
     "a pet was added, as a failure says",
     lostCreate,
-    { claim: { kind: "failed", added: true } },
+    { claim: { ...failed, added: true } },
     "",
   ],
   ["a failure claims nothing", lostCreate, { claim: failed }, ""],

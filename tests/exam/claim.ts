@@ -1,5 +1,7 @@
 /** What a command tells its caller: its exit status, and what it printed. docs/exam.md has the rules. */
 
+import type { Ended } from "./command.ts";
+
 /** A pet that a command showed. */
 export interface ShownPet {
   readonly id: bigint;
@@ -18,7 +20,12 @@ export type Claim =
   | { readonly kind: "pets"; readonly pets: readonly ShownPet[] }
   | { readonly kind: "nothing" }
   | { readonly kind: "other"; readonly text: string; readonly hint?: string }
-  | { readonly kind: "failed"; readonly added?: boolean }
+  | {
+    readonly kind: "failed";
+    /** How it ended: `exit 1`, or `ended by SIGSEGV`. */
+    readonly end: string;
+    readonly added?: boolean;
+  }
   | { readonly kind: "unsupported" };
 
 /** The exit status of a command that does not support a call, as for automake and Meson. */
@@ -26,15 +33,20 @@ export const UNSUPPORTED = 77;
 /** How many digits a number may have: more would take long to read, and no pet has them. */
 const MAX_DIGITS = 1000;
 
-/** Reads what a command that ended by itself tells its caller. A signal's exit status is `null`. */
-export function readClaim(code: number | null, output: string): Claim {
+/** Reads what a command that ended by itself tells its caller. */
+export function readClaim({ code, signal, output }: Ended): Claim {
   const text = output.replace(/^\ufeff/, "").trim();
   if (code === UNSUPPORTED) return { kind: "unsupported" };
   const { values, hasOthers } = readValues(text);
   if (code !== 0) {
     const said = values.map((value) => Object(value).added)
       .findLast((added) => typeof added === "boolean");
-    return { kind: "failed", ...said !== undefined && { added: said } };
+    const end = signal
+      ? `ended by ${signal}`
+      : code === null
+      ? "failure"
+      : `exit ${code}`;
+    return { kind: "failed", end, ...said !== undefined && { added: said } };
   }
   if (text === "") return { kind: "nothing" };
   const pets = values.map(readPet).filter((pet) => pet !== undefined);
@@ -102,6 +114,20 @@ export function readPet(value: unknown): ShownPet | undefined {
   if (status === undefined || status === null) return { id, name, categoryId };
   return { id, name, categoryId, status: String(status) };
 }
+
+/**
+ * Names what keeps the first value of an output from being a pet, such as a pet in an envelope;
+ * returns `undefined` if that is no JSON object, or lacks nothing.
+ */
+export function missingIn(output: string): string | undefined {
+  const [value] = [parseExactly(output)].flat();
+  if (Object(value) !== value) return undefined;
+  const missing = MEMBERS.filter((name) => !Object.hasOwn(Object(value), name));
+  if (missing.length === 0) return undefined;
+  return `a pet has ${MEMBERS.join(", ")}; missing: ${missing.join(", ")}`;
+}
+
+const MEMBERS = ["id", "name", "categoryId"] as const;
 
 function readId(value: unknown): bigint | undefined {
   if (typeof value === "bigint") return value;

@@ -8,6 +8,8 @@ import { UsageError } from "../../adapters/standalone/command_line.ts";
 export interface Ended {
   /** The exit status; `null` if a signal ended it, or it printed more than 8 MiB. */
   readonly code: number | null;
+  /** The signal that ended it, such as `SIGSEGV`. */
+  readonly signal?: string;
   /** What it wrote to standard output. */
   readonly output: string;
   /** The end of what it wrote to standard error. */
@@ -74,11 +76,15 @@ export function runnerOf([program = "", ...args]: readonly string[]): Runner {
     if (signal.aborted) end();
     const closed = new Promise<void>((resolve) => child.once("close", resolve));
     try {
-      const code = await new Promise<number | null>((resolve, reject) => {
-        child.once("exit", resolve).once("error", ({ message }) => {
-          reject(new UsageError(`Cannot start the client: ${message}`));
-        });
-      });
+      const status = await new Promise<Omit<Ended, "output">>(
+        (resolve, reject) => {
+          child.once("exit", (code, signal) => {
+            resolve({ code, ...signal && { signal } });
+          }).once("error", ({ message }) => {
+            reject(new UsageError(`Cannot start the client: ${message}`));
+          });
+        },
+      );
       const exited = lastData = Date.now();
       // A process that it started may keep the pipes open.
       while (Date.now() < Math.min(lastData + SILENCE, exited + MOST)) {
@@ -90,7 +96,10 @@ export function runnerOf([program = "", ...args]: readonly string[]): Runner {
         clearTimeout(timer);
         if (state !== "open") break;
       }
-      return { code: length > MAX_OUTPUT ? null : code, output, errors };
+      return {
+        ...length > MAX_OUTPUT ? { code: null } : status,
+        ...{ output, errors },
+      };
     } finally {
       endGroup(pid, "SIGKILL"); // what it started, and left
       for (const pipe of [stdout, stderr]) pipe.destroy();

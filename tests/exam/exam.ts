@@ -188,7 +188,7 @@ async function runTrial(trial: Trial, settings: Settings): Promise<Result> {
       errors += end.errors ?? "";
       runs.push({
         ...found,
-        claim: readClaim(end.code, end.output),
+        claim: readClaim(end),
         asked,
         added: world.added().slice(before.added.length)
           .filter(({ name }) => name === asked[0]?.name),

@@ -171,7 +171,7 @@ export async function runExam(args: readonly string[]): Promise<void> {
     isHarm ? !accepted.has(nameOf(name, trial)) : strict;
   console.log(
     json
-      ? JSON.stringify(toReport(results), null, 2)
+      ? JSON.stringify(toReport(results, accepted), null, 2)
       : junit
       ? toJUnit(through ?? command.join(" "), toTestCases(results, isNew))
       : toText(results, accepted),

@@ -17,7 +17,7 @@ import { chooseTrials, TRIALS } from "./trial.ts";
 import { CLIENT_TIMEOUT } from "./world.ts";
 
 export type { Ended, Runner } from "./command.ts";
-export type { ExaminedTrial, ExamReport } from "./report.ts";
+export type { ExaminedTrial, ExamReport, FindingDetail } from "./report.ts";
 export type { Advice, Call, GatewayFinding, Harm } from "./trial.ts";
 
 /** Settings of {@linkcode exam}. It needs `command` or `run`. */

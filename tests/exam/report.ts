@@ -3,16 +3,10 @@
 import type { RecordedRequest } from "../../adapters/sandbox/mod.ts";
 import { hideKey, quote } from "../judge/exchange.ts";
 import type { TestCase } from "../judge/junit.ts";
+import { missingIn } from "./claim.ts";
 import type { Result } from "./exam.ts";
 import { GATEWAY_TRIALS } from "./gateway_trials.ts";
-import {
-  type Advice,
-  type Call,
-  type GatewayFinding,
-  type Harm,
-  HARMS,
-  TRIALS,
-} from "./trial.ts";
+import { type Call, HARMS, type Trial, TRIALS } from "./trial.ts";
 import { describe, type Finding } from "./verdict.ts";
 
 /** The outcomes of an exam: the object that `--json` prints. */
@@ -37,8 +31,25 @@ export interface ExaminedTrial {
   readonly call: Call;
   /** `skipped` if the client or this machine does not support it. */
   readonly verdict: "good" | "advice" | "harm" | "skipped";
+  /** Why it was skipped. */
+  readonly reason?: string;
   /** Harm and advice. */
-  readonly findings: readonly (Harm | Advice | GatewayFinding)[];
+  readonly findings: readonly Finding["name"][];
+  /** The same, in words. */
+  readonly details: readonly FindingDetail[];
+}
+
+/** A finding in words. */
+export interface FindingDetail {
+  readonly name: Finding["name"];
+  /** What the client did or told its caller. */
+  readonly shown: string;
+  /** What is true. */
+  readonly true: string;
+  /** What to do. */
+  readonly do: string;
+  /** Present if it is a harm of the baseline. */
+  readonly accepted?: true;
 }
 
 /** What to do about a finding. */
@@ -99,20 +110,42 @@ export const KNOWN_HARMS: ReadonlySet<string> = new Set(
   ],
 );
 
-/** Makes the object that `--json` prints. */
-export function toReport(results: readonly Result[]): ExamReport {
+/** Makes the object that `--json` prints. `accepted` are the harms of the baseline. */
+export function toReport(
+  results: readonly Result[],
+  accepted: ReadonlySet<string> = new Set(),
+): ExamReport {
   const count = (wanted: Result["verdict"]) =>
     results.filter(({ verdict }) => verdict === wanted).length;
   return {
-    trials: results.map(({ trial: { title, call }, verdict, findings }) => ({
-      ...{ title, call, verdict },
+    trials: results.map(({ trial, verdict, reason, findings }) => ({
+      ...{ title: trial.title, call: trial.call, verdict },
+      ...reason !== undefined && { reason },
       findings: findings.map(({ name }) => name),
+      details: findings.map((finding) => ({
+        name: finding.name,
+        ...toDetail(finding),
+        ...isAccepted(finding, trial, accepted) && { accepted: true },
+      })),
     })),
     good: count("good"),
     advice: count("advice"),
     harm: count("harm"),
     skipped: count("skipped"),
   };
+}
+
+/** Tells whether a finding is a harm of the baseline. */
+function isAccepted(
+  { name, isHarm }: Finding,
+  trial: Trial,
+  accepted: ReadonlySet<string>,
+): boolean {
+  return isHarm && accepted.has(nameOf(name, trial));
+}
+
+function toDetail({ name, shown, truth, remedy = REMEDIES[name] }: Finding) {
+  return { shown: plain(shown), true: plain(truth), do: remedy };
 }
 
 /**
@@ -154,7 +187,7 @@ export function toText(
     for (const { result, finding } of found) {
       const { trial } = result;
       lines.push(`${heading}: ${trial.title}`);
-      if (finding.isHarm && accepted.has(nameOf(finding.name, trial))) {
+      if (isAccepted(finding, trial, accepted)) {
         lines.push("    as in the baseline");
       } else if (isFirst) {
         lines.push(indent(explain({ result, finding })));
@@ -169,9 +202,7 @@ export function toText(
   const { good, advice, harm, skipped } = toReport(results);
   const inBaseline =
     results.flatMap(({ trial, findings }) =>
-      findings.filter(({ name, isHarm }) =>
-        isHarm && accepted.has(nameOf(name, trial))
-      )
+      findings.filter((finding) => isAccepted(finding, trial, accepted))
     ).length;
   lines.push(
     `${results.length} trials: ${good} good, ${advice} with advice, ${harm} with harm, ${skipped} skipped.`,
@@ -189,14 +220,16 @@ export function toText(
 function explain(
   { result, finding }: { readonly result: Result; readonly finding: Finding },
 ): string {
-  const { shown, truth, name, isHarm, remedy = REMEDIES[name] } = finding;
+  const detail = toDetail(finding);
   const { errors } = result;
   return [
-    `shown: ${plain(shown)}`,
-    `true:  ${plain(truth)}`,
-    `do:    ${remedy}`,
+    `shown: ${detail.shown}`,
+    `true:  ${detail.true}`,
+    `do:    ${detail.do}`,
     toExchange(result.requests),
-    ...isHarm && errors !== "" ? ["standard error:", quoteAll(errors)] : [],
+    ...finding.isHarm && errors !== ""
+      ? ["standard error:", quoteAll(errors)]
+      : [],
   ].join("\n");
 }
 
@@ -207,16 +240,20 @@ export function toAdvice(result: Result): string {
   if (claim?.kind === "unsupported") {
     return "The client supports none of the calls: it exits with 77";
   }
-  const hint = claim?.kind === "other" && claim.hint
-    ? undefined
-    : hintOf(requests);
+  const hint = claim?.kind !== "other"
+    ? hintOf(requests)
+    : claim.hint === undefined
+    ? hintOf(requests) ?? missingIn(claim.text)
+    : undefined;
+  const said = errors === "" ? [] : ["standard error:", quoteAll(errors)];
   return [
     `Without a fault, ${trial.call} fails: the adapter or the client is wrong`,
     `shown: ${plain(finding?.shown ?? (claim ? describe(claim) : "nothing"))}`,
     ...finding ? [`true:  ${plain(finding.truth)}`] : [],
+    // Without a request, what the client said explains more than a hint.
+    ...requests.length === 0 ? said : [],
     ...hint ? [`hint:  ${hint}`] : [],
-    toExchange(requests),
-    ...errors === "" ? [] : ["standard error:", quoteAll(errors)],
+    ...requests.length === 0 ? [] : [toExchange(requests), ...said],
   ].join("\n");
 }
 

@@ -448,8 +448,8 @@ export function describe(claim: Claim): string {
       return "exit 77, although it supported the call without a fault";
     case "failed":
       return claim.added === undefined
-        ? "failure"
-        : `failure, and {"added":${claim.added}}`;
+        ? claim.end
+        : `${claim.end}, and {"added":${claim.added}}`;
   }
 }
 
