@@ -6,7 +6,15 @@ import type { TestCase } from "../judge/junit.ts";
 import { missingIn } from "./claim.ts";
 import type { Result } from "./exam.ts";
 import { GATEWAY_TRIALS } from "./gateway_trials.ts";
-import { type Call, HARMS, type Trial, TRIALS } from "./trial.ts";
+import {
+  type Advice,
+  type Call,
+  type GatewayFinding,
+  type Harm,
+  HARMS,
+  type Trial,
+  TRIALS,
+} from "./trial.ts";
 import { describe, type Finding } from "./verdict.ts";
 
 /** The outcomes of an exam: the object that `--json` prints. */
@@ -34,14 +42,15 @@ export interface ExaminedTrial {
   /** Why it was skipped. */
   readonly reason?: string;
   /** Harm and advice. */
-  readonly findings: readonly Finding["name"][];
+  readonly findings: readonly (Harm | Advice | GatewayFinding)[];
   /** The same, in words. */
   readonly details: readonly FindingDetail[];
 }
 
 /** A finding in words. */
 export interface FindingDetail {
-  readonly name: Finding["name"];
+  /** Harm or advice, as in `findings`. */
+  readonly name: Harm | Advice | GatewayFinding;
   /** What the client did or told its caller. */
   readonly shown: string;
   /** What is true. */
