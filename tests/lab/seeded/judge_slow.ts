@@ -240,7 +240,7 @@ test("the judge refuses what it cannot judge, in a sentence", async () => {
       local,
       ...KEY,
       "--only",
-      "x",
+      "unicorns",
     ],
     [2, /example\.com is not .*--yes/, "https://example.com/v1", ...KEY],
     [2, /--strict needs --baseline/, local, ...KEY, "--strict"],
