@@ -13,7 +13,8 @@
  */
 
 import { openSync, renameSync, statSync, writeSync } from "node:fs";
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import process from "node:process";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { clearInterval, setInterval } from "node:timers";
 import { setTimeout as delay } from "node:timers/promises";
 import { closedError, storageError } from "../pet_database.ts";
@@ -359,6 +360,7 @@ export class SqliteFile {
     if (this.#state.kind === "main emptied") this.#renameLog();
     let last: DatabaseSync | undefined;
     try {
+      const { DatabaseSync } = loadSqlite();
       last = new DatabaseSync(this.#path, { readOnly: true });
       last.prepare("BEGIN").run();
       last.prepare("SELECT count(*) FROM sqlite_schema").get();
@@ -508,4 +510,18 @@ export async function retryWhileLocked<T>(
 
 function pause(): Promise<unknown> {
   return delay(Math.random() * MAX_PAUSE);
+}
+
+/**
+ * Returns `node:sqlite`. It is not imported: on Node 20, which lacks it, no module that imports it
+ * could say what to do.
+ *
+ * @throws {Error} if this runtime lacks it.
+ */
+export function loadSqlite(): typeof import("node:sqlite") {
+  const sqlite = process.getBuiltinModule?.("node:sqlite");
+  if (sqlite !== undefined) return sqlite;
+  throw new Error(
+    "this runtime has no node:sqlite; use Node 22.18, Deno 2.9, Bun 1.4 or later",
+  );
 }

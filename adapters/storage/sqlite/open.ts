@@ -9,7 +9,6 @@ import {
   statSync,
 } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import process from "node:process";
 import type { DatabaseSync } from "node:sqlite";
 import {
   addColumn,
@@ -24,7 +23,7 @@ import {
 import { SCHEMA_VERSION, TABLES } from "../sqlite_tables.ts";
 import type { Access } from "../transfer.ts";
 import { accessReason, faultReason, isBusy, isLockFault } from "./fault.ts";
-import { retryWhileLocked, SqliteFile } from "./file.ts";
+import { loadSqlite, retryWhileLocked, SqliteFile } from "./file.ts";
 
 /** `PRAGMA application_id` of our files: "PETS" in ASCII. */
 const APPLICATION_ID = 0x50455453n;
@@ -33,20 +32,6 @@ const APPLICATION_ID = 0x50455453n;
 // (nodejs/node#65177, as documented; tested by tests/adapters/storage/sqlite/faults_test.ts). An
 // `object`, because Deno 2.9 has no types for them.
 export const OPTIONS: object = { readBigInts: true, returnArrays: true };
-
-/**
- * Returns `node:sqlite`. It is not imported: on Node 20, which lacks it, no module that imports it
- * could say what to do.
- *
- * @throws {Error} if this runtime lacks it.
- */
-export function loadSqlite(): typeof import("node:sqlite") {
-  const sqlite = process.getBuiltinModule?.("node:sqlite");
-  if (sqlite !== undefined) return sqlite;
-  throw new Error(
-    "this runtime has no node:sqlite; use Node 22.18, Deno 2.9, Bun 1.4 or later",
-  );
-}
 
 /**
  * Opens a file. Creates it, its tables and their newest columns if they are missing. Any number of

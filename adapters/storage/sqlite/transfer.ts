@@ -15,8 +15,8 @@ import type { DatabaseSync } from "node:sqlite";
 import { storageError } from "../pet_database.ts";
 import type { Query, Source, Target, Value } from "../transfer.ts";
 import { storageFault } from "./fault.ts";
-import type { SqliteFile } from "./file.ts";
-import { followLinks, loadSqlite, openSqliteFile, OPTIONS } from "./open.ts";
+import { loadSqlite, type SqliteFile } from "./file.ts";
+import { followLinks, openSqliteFile, OPTIONS } from "./open.ts";
 
 /** How long to wait for other processes that lock the file, in ms. */
 const LOCK_TIMEOUT = 30_000;
