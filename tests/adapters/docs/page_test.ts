@@ -613,6 +613,11 @@ onPage({ ...DESKTOP, rememberKey: true })(
 );
 
 it("an operation's own address shows it below the bar", async ({ page, origin }) => {
+  // Swagger UI shows what an operation has after 35 ms, or later than it scrolls there.
+  await page.addInitScript(`
+    const wait = setTimeout;
+    setTimeout = (run, ms, ...args) => wait(run, ms === 35 ? 2000 : ms, ...args);
+  `);
   await page.goto(`${origin}/docs#/service/getOpenApi`);
   await page.locator(`${DOCUMENT} .execute`).waitFor();
   const title = page.locator(`${DOCUMENT} .opblock-summary`);
