@@ -26,9 +26,9 @@
  * @module
  */
 
-export { createHandler } from "./core/handler.ts";
+export { createHandler } from "./adapters/handler.ts";
 export type { HandlerOptions } from "./core/handler_options.ts";
-export type { Handler } from "./core/http/fetch_handler.ts";
+export type { Handler } from "./core/handler.ts";
 export type { RateLimitResult } from "./core/handler_options.ts";
 
 export type {
@@ -38,8 +38,8 @@ export type {
   ReadBody,
   Service,
   ServiceRequest,
-} from "./core/http/message.ts";
-export type { ErrorBody } from "./core/http/refusal.ts";
+} from "./core/answer.ts";
+export type { ErrorBody } from "./core/errors.ts";
 export { openApi } from "./core/operations/operations.ts";
 export type { JsonObject } from "./core/openapi/schemas.ts";
 
@@ -61,5 +61,9 @@ export {
   type ApiKeys,
   apiKeys,
   type VerifiedKey,
-} from "./core/keys/api_keys.ts";
-export { type IssuedKeys, issuedKeys } from "./core/keys/issued_keys.ts";
+} from "./core/keys.ts";
+export {
+  type IssuedKey,
+  type IssuedKeys,
+  issuedKeys,
+} from "./adapters/keys/issued_keys.ts";

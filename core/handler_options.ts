@@ -1,8 +1,8 @@
 /** The options of the service. */
 
-import type { ServiceRequest } from "./http/message.ts";
-import type { VerifiedKey } from "./keys/api_keys.ts";
-import type { Endpoint } from "./operations/operation.ts";
+import type { ServiceRequest } from "./answer.ts";
+import type { VerifiedKey } from "./keys.ts";
+import type { Endpoint } from "./operation.ts";
 import type { PetStorage } from "./pets/pet_storage.ts";
 
 /** The result of counting a request. */

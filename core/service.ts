@@ -11,21 +11,21 @@ import {
   isFieldValue,
   JSON_HEADERS,
   type Service,
-} from "./http/message.ts";
+} from "./answer.ts";
 import {
   internalError,
   outcomeUnknown,
   Refusal,
   tooManyRequests,
   unavailable,
-} from "./http/refusal.ts";
-import { createRouter, type Found } from "./http/router.ts";
-import { staticContent } from "./http/static_content.ts";
+} from "./errors.ts";
+import { createRouter, type Found } from "./router.ts";
+import { staticContent } from "../adapters/http/static_content.ts";
 import { normalizePath, parseTarget } from "./http/target.ts";
-import { invalidKey, parseBearer, readVerified } from "./keys/authenticate.ts";
-import type { VerifiedKey } from "./keys/api_keys.ts";
+import { invalidKey, parseBearer, readVerified } from "./authenticate.ts";
+import type { VerifiedKey } from "./keys.ts";
 import { openApiDocument } from "./openapi/document.ts";
-import type { Context, Endpoint } from "./operations/operation.ts";
+import type { Context, Endpoint } from "./operation.ts";
 import { removedPet } from "./operations/get_pet.ts";
 import {
   operations,

@@ -36,5 +36,4 @@ export type {
   ApiKeyRecord,
   ApiKeyStorage,
   NewApiKeyRecord,
-} from "./keys/api_key_storage.ts";
-export type { IssuedKey } from "./keys/issued_keys.ts";
+} from "./api_key_storage.ts";

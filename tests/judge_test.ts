@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { createServer, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
-import { apiKeys } from "../core/keys/api_keys.ts";
+import { apiKeys } from "../core/keys.ts";
 import { ask, type OpenService } from "./contract/ask.ts";
 import { assertRefused } from "./contract/error_reply.ts";
 import { HOSTILE_BYTES_CLAUSES } from "./contract/hostile_bytes_contract.ts";

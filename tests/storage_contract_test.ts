@@ -11,7 +11,7 @@ import {
 import type {
   ApiKeyRecord,
   ApiKeyStorage,
-} from "../core/keys/api_key_storage.ts";
+} from "../core/api_key_storage.ts";
 import { type Pet, petId } from "../core/pets/pet.ts";
 import type { Page, PageRequest } from "../core/pets/page.ts";
 import { StorageError } from "../core/pets/pet_storage.ts";

@@ -21,7 +21,7 @@
  * @module
  */
 
-export type { ErrorCode } from "../../core/http/message.ts";
+export type { ErrorCode } from "../../core/answer.ts";
 export {
   type NewPet,
   type Pet,

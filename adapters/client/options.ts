@@ -1,7 +1,7 @@
 /** The options of a client, and a check of where its key may be sent. */
 
-import { checkRuntime } from "../../core/json.ts";
-import { isSendable } from "../../core/keys/api_keys.ts";
+import { checkRuntime } from "../../core/int64.ts";
+import { isSendable } from "../../core/keys.ts";
 import {
   checkFunction,
   checkIntegers,

@@ -1,7 +1,7 @@
 /** Sends and compresses large files in pieces, for Deno. */
 
-import { type Answer, withFields } from "../../core/http/message.ts";
-import type { Bytes } from "../../core/http/static_content.ts";
+import { type Answer, withFields } from "../../core/answer.ts";
+import type { Bytes } from "../http/static_content.ts";
 
 /** The size of a piece, in bytes. */
 const PIECE = 128 * 1024;

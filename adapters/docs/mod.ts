@@ -8,16 +8,16 @@
  * @module
  */
 
-import { toResponse } from "../../core/http/message.ts";
-import { Refusal } from "../../core/http/refusal.ts";
-import { createRouter } from "../../core/http/router.ts";
-import { webBody } from "../../core/http/fetch_handler.ts";
-import type { Endpoint } from "../../core/operations/operation.ts";
+import { toResponse } from "../../core/answer.ts";
+import { Refusal } from "../../core/errors.ts";
+import { createRouter } from "../../core/router.ts";
+import { webBody } from "../../core/handler.ts";
+import type { Endpoint } from "../../core/operation.ts";
 import { createPipeline } from "../../core/service.ts";
-import { traceLayer } from "../../core/trace.ts";
+import { traceLayer } from "../layers/tracing.ts";
 import { createPage, type DocsOptions } from "./page_endpoints.ts";
 
-export type { Call, Endpoint } from "../../core/operations/operation.ts";
+export type { Call, Endpoint } from "../../core/operation.ts";
 export type { DocsOptions } from "./page_endpoints.ts";
 
 /** The page and its files, which need no API key. */

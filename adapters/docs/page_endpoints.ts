@@ -1,13 +1,13 @@
 /** The page and its files as endpoints. */
 
 import { readFile } from "node:fs/promises";
-import type { Fields } from "../../core/http/message.ts";
+import type { Fields } from "../../core/answer.ts";
 import {
   type Bytes,
   type StaticContent,
   staticContent,
-} from "../../core/http/static_content.ts";
-import type { Endpoint } from "../../core/operations/operation.ts";
+} from "../http/static_content.ts";
+import type { Endpoint } from "../../core/operation.ts";
 import { checkNames } from "../../core/options.ts";
 import { inPieces, inTurns } from "./in_pieces.ts";
 

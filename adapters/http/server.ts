@@ -1,7 +1,7 @@
 /** Types and messages that the HTTP adapters share. Each exports a `serve`. */
 
-import { toResponse } from "../../core/http/message.ts";
-import { internalError } from "../../core/http/refusal.ts";
+import { toResponse } from "../../core/answer.ts";
+import { internalError } from "../../core/errors.ts";
 import {
   checkFunction,
   checkIntegers,

@@ -10,7 +10,7 @@ import {
   type Answer,
   type Fields,
   withFields,
-} from "../../core/http/message.ts";
+} from "../../core/answer.ts";
 import type { Fault } from "./fault.ts";
 
 /** How many pieces per second a dripping body has. */

@@ -7,11 +7,11 @@ import {
   type ReadBody,
   type Service,
   type ServiceRequest,
-} from "../../core/http/message.ts";
-import { Refusal } from "../../core/http/refusal.ts";
-import { createRouter, type Route } from "../../core/http/router.ts";
+} from "../../core/answer.ts";
+import { Refusal } from "../../core/errors.ts";
+import { createRouter, type Route } from "../../core/router.ts";
 import { parseTarget } from "../../core/http/target.ts";
-import { parseInt64, parseWithInt64 } from "../../core/json.ts";
+import { parseInt64, parseWithInt64 } from "../../core/int64.ts";
 import { petsToJson } from "../../core/pets/pet.ts";
 import { LOOPBACK } from "../http/server.ts";
 import type { Store } from "./store.ts";

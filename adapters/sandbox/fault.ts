@@ -7,11 +7,11 @@ import {
   type ErrorCode,
   type Fields,
   isFieldValue,
-} from "../../core/http/message.ts";
-import { ERROR_STATUS, Refusal } from "../../core/http/refusal.ts";
-import { createRouter } from "../../core/http/router.ts";
+} from "../../core/answer.ts";
+import { ERROR_STATUS, Refusal } from "../../core/errors.ts";
+import { createRouter } from "../../core/router.ts";
 import { normalizePath } from "../../core/http/target.ts";
-import { missingKey } from "../../core/keys/authenticate.ts";
+import { missingKey } from "../../core/authenticate.ts";
 import { operations } from "../../core/operations/operations.ts";
 import { MAX_TIME } from "../../core/options.ts";
 

@@ -1,6 +1,6 @@
 /** The journal: the requests that the service received, and how they were answered. */
 
-import type { Fields, ReadBody } from "../../core/http/message.ts";
+import type { Fields, ReadBody } from "../../core/answer.ts";
 import { report } from "../../core/report.ts";
 import type { Fault } from "./fault.ts";
 

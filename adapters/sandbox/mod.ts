@@ -6,10 +6,10 @@
  * @module
  */
 
-import { toResponse } from "../../core/http/message.ts";
-import { Refusal } from "../../core/http/refusal.ts";
+import { toResponse } from "../../core/answer.ts";
+import { Refusal } from "../../core/errors.ts";
 import type { Pet } from "../../core/pets/pet.ts";
-import { webBody } from "../../core/http/fetch_handler.ts";
+import { webBody } from "../../core/handler.ts";
 import type { Fault } from "./fault.ts";
 import type { RecordedRequest } from "./journal.ts";
 import {
@@ -19,7 +19,7 @@ import {
 } from "./serve.ts";
 import { createWorlds, type SandboxOptions } from "./worlds.ts";
 
-export type { Fields } from "../../core/http/message.ts";
+export type { Fields } from "../../core/answer.ts";
 export type { NewPet, Pet, PetId, PetStatus } from "../../core/pets/pet.ts";
 export type {
   Fault,

@@ -1,6 +1,6 @@
 /** `Prefer` (RFC 7240): what a client asks of one answer. */
 
-import { type Answer, withFields } from "../../core/http/message.ts";
+import { type Answer, withFields } from "../../core/answer.ts";
 import { MAX_TIME } from "../../core/options.ts";
 import { ERROR_CODES, type Fault } from "./fault.ts";
 

@@ -1,7 +1,7 @@
 /** The pets that a sandbox starts with, and where it keeps them. */
 
-import { Refusal } from "../../core/http/refusal.ts";
-import { INT64_MAX, INT64_MIN, isInt64 } from "../../core/json.ts";
+import { Refusal } from "../../core/errors.ts";
+import { INT64_MAX, INT64_MIN, isInt64 } from "../../core/int64.ts";
 import { inForm, parseNewPet } from "../../core/pets/new_pet.ts";
 import { rowsToRead, toPage } from "../../core/pets/page.ts";
 import {

@@ -7,9 +7,9 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { toHandler } from "../../core/http/fetch_handler.ts";
-import type { Fields, Service } from "../../core/http/message.ts";
-import { Refusal } from "../../core/http/refusal.ts";
+import { toHandler } from "../../core/handler.ts";
+import type { Fields, Service } from "../../core/answer.ts";
+import { Refusal } from "../../core/errors.ts";
 import { checkIntegers, checkNames, shown } from "../../core/options.ts";
 import { isHost, noTunnel } from "../../core/http/target.ts";
 import { clientErrorListener, refuse } from "../http/node/client_error.ts";

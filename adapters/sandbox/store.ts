@@ -1,7 +1,7 @@
 /** The service of a sandbox: a pet store in memory with its faults and its journal. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { readHandlerOptions } from "../../core/handler.ts";
+import { readHandlerOptions } from "../handler.ts";
 import { readText } from "../../core/http/body.ts";
 import { corsLayer } from "../../core/http/cors.ts";
 import {
@@ -10,9 +10,9 @@ import {
   type Service,
   type ServiceRequest,
   withFields,
-} from "../../core/http/message.ts";
+} from "../../core/answer.ts";
 import { normalizePath, parseTarget } from "../../core/http/target.ts";
-import { parseBearer } from "../../core/keys/authenticate.ts";
+import { parseBearer } from "../../core/authenticate.ts";
 import type { Pet } from "../../core/pets/pet.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { createService } from "../../core/service.ts";

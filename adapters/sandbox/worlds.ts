@@ -1,8 +1,8 @@
 /** The stores of a sandbox: one, or one for each key. */
 
-import { Refusal } from "../../core/http/refusal.ts";
-import { apiKeys } from "../../core/keys/api_keys.ts";
-import { invalidKey, parseBearer } from "../../core/keys/authenticate.ts";
+import { Refusal } from "../../core/errors.ts";
+import { apiKeys } from "../../core/keys.ts";
+import { invalidKey, parseBearer } from "../../core/authenticate.ts";
 import {
   checkFunction,
   checkIntegers,

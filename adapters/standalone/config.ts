@@ -2,7 +2,7 @@
 
 import { parseBaseUrl } from "../../core/http/base_url.ts";
 import { corsLayer } from "../../core/http/cors.ts";
-import { apiKeys } from "../../core/keys/api_keys.ts";
+import { apiKeys } from "../../core/keys.ts";
 import {
   parsePostgresUrl,
   type PostgresAddress,

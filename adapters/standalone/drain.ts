@@ -1,7 +1,7 @@
 /** Ends a service: counts the requests in flight, and refuses new ones. */
 
-import type { Layer, ReadBody } from "../../core/http/message.ts";
-import { shuttingDown } from "../../core/http/refusal.ts";
+import type { Layer, ReadBody } from "../../core/answer.ts";
+import { shuttingDown } from "../../core/errors.ts";
 import { parseTarget } from "../../core/http/target.ts";
 
 /** The paths that are answered to the end; `/readyz` is refused, as it should be. */

@@ -4,10 +4,10 @@ import * as v from "valibot";
 import { existsSync, fstatSync, statSync } from "node:fs";
 import process from "node:process";
 import { text as readText } from "node:stream/consumers";
-import type { ApiKeyRecord } from "../../core/keys/api_key_storage.ts";
-import { type IssuedKeys, issuedKeys } from "../../core/keys/issued_keys.ts";
-import { isIssuedForm } from "../../core/keys/key_form.ts";
-import { nameSchema } from "../../core/name.ts";
+import type { ApiKeyRecord } from "../../core/api_key_storage.ts";
+import { type IssuedKeys, issuedKeys } from "../keys/issued_keys.ts";
+import { isIssuedForm } from "../keys/key_form.ts";
+import { nameSchema } from "../../core/pets/name.ts";
 import {
   parseArguments,
   printable,

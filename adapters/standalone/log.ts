@@ -5,9 +5,9 @@ import {
   type Answer,
   type Layer,
   withFields,
-} from "../../core/http/message.ts";
+} from "../../core/answer.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
-import { findContexts, SPAN, type Span } from "../../core/trace.ts";
+import { findContexts, SPAN, type Span } from "../layers/tracing.ts";
 import { clientAddress } from "./client_address.ts";
 import type { Config } from "./config.ts";
 import { type Output, standardError, standardOutput } from "./output.ts";

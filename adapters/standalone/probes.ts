@@ -1,8 +1,8 @@
 /** Probes for orchestrators and load balancers: is the process alive, and is it ready? */
 
-import { jsonAnswer } from "../../core/http/message.ts";
-import { Refusal } from "../../core/http/refusal.ts";
-import type { Endpoint } from "../../core/operations/operation.ts";
+import { jsonAnswer } from "../../core/answer.ts";
+import { Refusal } from "../../core/errors.ts";
+import type { Endpoint } from "../../core/operation.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
 
 const ok = jsonAnswer(200, '{"status":"ok"}');

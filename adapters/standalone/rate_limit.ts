@@ -1,7 +1,7 @@
 /** Rate limits, counted in the memory of this process, by key and by address. */
 
-import { type Layer, withFields } from "../../core/http/message.ts";
-import { tooManyRequests } from "../../core/http/refusal.ts";
+import { type Layer, withFields } from "../../core/answer.ts";
+import { tooManyRequests } from "../../core/errors.ts";
 import type { RateLimitResult } from "../../core/handler_options.ts";
 import { clientAddress, networkOf } from "./client_address.ts";
 

@@ -1,16 +1,16 @@
 /** The standalone service: the core's, wrapped in layers, from a configuration. */
 
 import { setTimeout as delay } from "node:timers/promises";
-import { readHandlerOptions } from "../../core/handler.ts";
+import { readHandlerOptions } from "../handler.ts";
 import { corsLayer } from "../../core/http/cors.ts";
-import type { Layer, Service } from "../../core/http/message.ts";
-import { Refusal } from "../../core/http/refusal.ts";
-import { createRouter } from "../../core/http/router.ts";
-import { anyOf, apiKeys } from "../../core/keys/api_keys.ts";
-import { issuedKeys } from "../../core/keys/issued_keys.ts";
-import type { Endpoint } from "../../core/operations/operation.ts";
+import type { Layer, Service } from "../../core/answer.ts";
+import { Refusal } from "../../core/errors.ts";
+import { createRouter } from "../../core/router.ts";
+import { anyOf, apiKeys } from "../../core/keys.ts";
+import { issuedKeys } from "../keys/issued_keys.ts";
+import type { Endpoint } from "../../core/operation.ts";
 import { createPipeline, createService } from "../../core/service.ts";
-import { traceLayer } from "../../core/trace.ts";
+import { traceLayer } from "../layers/tracing.ts";
 import { createPage, SWAGGER_UI } from "../docs/page_endpoints.ts";
 import { howToInstall } from "./command_line.ts";
 import type { Config } from "./config.ts";

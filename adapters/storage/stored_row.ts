@@ -3,7 +3,7 @@
  * checked again.
  */
 
-import type { ApiKeyRecord } from "../../core/keys/api_key_storage.ts";
+import type { ApiKeyRecord } from "../../core/api_key_storage.ts";
 import type { Pet, PetId, PetStatus } from "../../core/pets/pet.ts";
 
 /** The stored number of each status: never reassign one. */

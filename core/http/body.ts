@@ -7,8 +7,8 @@ import type {
   Fields,
   ReadBody,
   ServiceRequest,
-} from "./message.ts";
-import { Refusal } from "./refusal.ts";
+} from "../answer.ts";
+import { Refusal } from "../errors.ts";
 
 export const DEFAULT_LIMITS: BodyLimits = {
   maxBodyBytes: 65_536,

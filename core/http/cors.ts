@@ -1,6 +1,6 @@
 /** CORS, as the Fetch standard defines it: which web pages may read the service's responses. */
 
-import { type Fields, type Layer, withFields } from "./message.ts";
+import { type Fields, type Layer, withFields } from "../answer.ts";
 import { isBelow } from "./target.ts";
 import { checkNames, shown } from "../options.ts";
 

@@ -1,7 +1,7 @@
 /** The target of a request: its path and its query. */
 
-import type { ServiceRequest } from "./message.ts";
-import { Refusal } from "./refusal.ts";
+import type { ServiceRequest } from "../answer.ts";
+import { Refusal } from "../errors.ts";
 
 /** The path and the query of a request as they were sent, still percent-encoded. */
 export interface Target {

@@ -4,9 +4,9 @@
  */
 
 import type { BaseUrl } from "../http/base_url.ts";
-import type { BodyLimits, ErrorCode } from "../http/message.ts";
-import { ERROR_STATUS } from "../http/refusal.ts";
-import type { Route } from "../http/router.ts";
+import type { BodyLimits, ErrorCode } from "../answer.ts";
+import { ERROR_STATUS } from "../errors.ts";
+import type { Route } from "../router.ts";
 import { headerRefs, headers, sharedErrors } from "./responses.ts";
 import { type JsonObject, schemas } from "./schemas.ts";
 

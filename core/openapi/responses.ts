@@ -1,13 +1,13 @@
 /** Responses in the OpenAPI document. */
 
-import type { BodyLimits, ErrorCode } from "../http/message.ts";
+import type { BodyLimits, ErrorCode } from "../answer.ts";
 import {
   ERROR_STATUS,
   type Refusal,
   tooManyRequests,
   unavailable,
-} from "../http/refusal.ts";
-import { missingKey } from "../keys/authenticate.ts";
+} from "../errors.ts";
+import { missingKey } from "../authenticate.ts";
 import type { JsonObject } from "./schemas.ts";
 
 /** The header fields that several responses have. */

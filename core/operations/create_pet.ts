@@ -1,9 +1,9 @@
 /** `createPet`: `POST /pets`. */
 
 import { notJson, readText } from "../http/body.ts";
-import { type Answer, jsonAnswer } from "../http/message.ts";
-import { Refusal } from "../http/refusal.ts";
-import { parseWithInt64 } from "../json.ts";
+import { type Answer, jsonAnswer } from "../answer.ts";
+import { Refusal } from "../errors.ts";
+import { parseWithInt64 } from "../int64.ts";
 import type { JsonObject } from "../openapi/schemas.ts";
 import { newPetExamples, petExamples } from "../openapi/examples.ts";
 import { field, json, refused } from "../openapi/responses.ts";
@@ -14,13 +14,13 @@ import {
   parseIdempotencyKey,
   reusedKey,
   storedKey,
-} from "./idempotency_key.ts";
+} from "../pets/idempotency_key.ts";
 import {
   type Call,
   COMMON_ERRORS,
   type Context,
   type Operation,
-} from "./operation.ts";
+} from "../operation.ts";
 
 /**
  * Answers 201 with the pet and its `Location` once it is durable; 400 with every problem of the

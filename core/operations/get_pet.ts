@@ -1,9 +1,9 @@
 /** `getPet`: `GET /pets/{petId}`, deprecated, to be removed on 5 December 2030. */
 
 import type { BaseUrl } from "../http/base_url.ts";
-import { type Answer, type Fields, jsonAnswer } from "../http/message.ts";
-import { quote, Refusal } from "../http/refusal.ts";
-import { createRouter } from "../http/router.ts";
+import { type Answer, type Fields, jsonAnswer } from "../answer.ts";
+import { quote, Refusal } from "../errors.ts";
+import { createRouter } from "../router.ts";
 import type { JsonObject } from "../openapi/schemas.ts";
 import { petExamples } from "../openapi/examples.ts";
 import { field, headerRefs, json, refused } from "../openapi/responses.ts";
@@ -13,7 +13,7 @@ import {
   COMMON_ERRORS,
   type Context,
   type Operation,
-} from "./operation.ts";
+} from "../operation.ts";
 
 /**
  * Answers 200 with the pet; 404 if it does not exist, or if the parameter cannot be the id of a

@@ -1,7 +1,7 @@
 /** `listPets`: `GET /pets`. */
 
-import { type Answer, jsonAnswer } from "../http/message.ts";
-import { Refusal } from "../http/refusal.ts";
+import { type Answer, jsonAnswer } from "../answer.ts";
+import { Refusal } from "../errors.ts";
 import type { JsonObject } from "../openapi/schemas.ts";
 import { petsExamples } from "../openapi/examples.ts";
 import { json, refused } from "../openapi/responses.ts";
@@ -18,7 +18,7 @@ import {
   COMMON_ERRORS,
   type Context,
   type Operation,
-} from "./operation.ts";
+} from "../operation.ts";
 
 /**
  * Answers 200 with a page of pets as a bare array, ascending by id, and with

@@ -5,10 +5,10 @@ import { DEFAULT_LIMITS } from "../http/body.ts";
 import { openApiDocument } from "../openapi/document.ts";
 import type { JsonObject } from "../openapi/schemas.ts";
 import { createPet, createPetAlone } from "./create_pet.ts";
-import { getOpenApi } from "./get_openapi.ts";
+import { getOpenApi } from "../openapi/get_openapi.ts";
 import { getPet } from "./get_pet.ts";
 import { listPets } from "./list_pets.ts";
-import type { Operation } from "./operation.ts";
+import type { Operation } from "../operation.ts";
 
 /** The operations, in the order of the OpenAPI document. */
 export const operations: readonly Operation[] = [

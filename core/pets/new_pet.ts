@@ -1,9 +1,9 @@
 /** Checks what a client sends to add a pet. */
 
 import * as v from "valibot";
-import { Refusal } from "../http/refusal.ts";
-import { INT64_MAX, INT64_MIN, isInt64 } from "../json.ts";
-import { nameSchema } from "../name.ts";
+import { Refusal } from "../errors.ts";
+import { INT64_MAX, INT64_MIN, isInt64 } from "../int64.ts";
+import { nameSchema } from "./name.ts";
 import { type CheckedPet, PET_STATUSES, type PetStatus } from "./pet.ts";
 
 export const statusSchema: v.GenericSchema<unknown, PetStatus> = v.picklist(

@@ -1,7 +1,7 @@
 /** Pages of pets. Paging is by key (`after`): a page costs the same at any depth. */
 
-import { quote, Refusal } from "../http/refusal.ts";
-import { INT64_MAX, INT64_MIN, isInt64, parseInt64 } from "../json.ts";
+import { quote, Refusal } from "../errors.ts";
+import { INT64_MAX, INT64_MIN, isInt64, parseInt64 } from "../int64.ts";
 import { type Pet, PET_STATUSES, type PetId, type PetStatus } from "./pet.ts";
 
 /** The page that a caller wants. */

@@ -1,6 +1,6 @@
 /** Pets: the types of the contract, their ids, and JSON. int64 members are `bigint`. */
 
-import { INT64_MAX, parseInt64 } from "../json.ts";
+import { INT64_MAX, parseInt64 } from "../int64.ts";
 
 /** Availability of a pet. */
 export type PetStatus = "available" | "pending" | "sold";

@@ -12,7 +12,7 @@ import { Service } from "kubernetes-models/v1/Service";
 import { parseAllDocuments } from "yaml";
 import { readConfig } from "../../adapters/standalone/config.ts";
 import { postgresStorage } from "../../adapters/storage/postgres/mod.ts";
-import { issuedKeys } from "../../core/keys/issued_keys.ts";
+import { issuedKeys } from "../../adapters/keys/issued_keys.ts";
 import { startCluster } from "../support/postgres/cluster.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { NO_CLUSTER } from "../support/postgres/test_cluster.ts";

@@ -16,7 +16,7 @@ import test, { type TestContext } from "node:test";
 import type { PetDatabase } from "../../adapters/storage/pet_database.ts";
 import { postgresStorage } from "../../adapters/storage/postgres/mod.ts";
 import { sqliteStorage } from "../../adapters/storage/sqlite/mod.ts";
-import { issuedKeys } from "../../core/keys/issued_keys.ts";
+import { issuedKeys } from "../../adapters/keys/issued_keys.ts";
 import type { Page } from "../../core/pets/page.ts";
 import { petId } from "../../core/pets/pet.ts";
 import { findBinaries } from "../support/postgres/binaries.ts";

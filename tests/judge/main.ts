@@ -7,8 +7,8 @@ import {
   reportAndExit,
   UsageError,
 } from "../../adapters/standalone/command_line.ts";
-import { checkRuntime } from "../../core/json.ts";
-import { isSendable } from "../../core/keys/api_keys.ts";
+import { checkRuntime } from "../../core/int64.ts";
+import { isSendable } from "../../core/keys.ts";
 import { readBaseline, reportStale } from "./baseline.ts";
 import { isNewFailure, judge, type Report } from "./judge.ts";
 import { toJUnit } from "./junit.ts";

@@ -7,7 +7,7 @@
  */
 
 import { readOptions } from "../../adapters/client/options.ts";
-import { isInt64 } from "../../core/json.ts";
+import { isInt64 } from "../../core/int64.ts";
 import { checkIntegers, checkNames } from "../../core/options.ts";
 import type { OpenService } from "../contract/ask.ts";
 import { newSeed } from "../contract/pets_client.ts";

@@ -244,13 +244,13 @@ export const COVERED: Readonly<Record<string, string>> = {
   "imports_test.ts": "mod.ts",
 
   "core/handler_contract_test.ts": "core/service.ts",
-  "core/http/body_test.ts": "core/http/fetch_handler.ts",
+  "core/http/body_test.ts": "core/handler.ts",
   "core/keys/api_keys_test.ts": "core/sha256.ts",
-  "laws/issued_key_test.ts": "core/keys/key_form.ts",
-  "laws/exchanges_test.ts": "core/http/message.ts core/http/refusal.ts",
+  "laws/issued_key_test.ts": "adapters/keys/key_form.ts",
+  "laws/exchanges_test.ts": "core/answer.ts core/errors.ts",
   "laws/openapi_examples_test.ts": "core/openapi/examples.ts",
   "laws/openapi_test.ts": "core/openapi/responses.ts core/openapi/schemas.ts",
-  "core/pets/new_pet_test.ts": "core/name.ts",
+  "core/pets/new_pet_test.ts": "core/pets/name.ts",
   "laws/limit_bounds_test.ts": "core/pets/page.ts",
   "core/handler_test.ts": "core/options.ts core/report.ts",
 

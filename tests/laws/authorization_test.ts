@@ -1,7 +1,7 @@
 /** Law of the `Authorization` header: credentials = auth-scheme [ 1*SP … ] (RFC 9110 §11.4). */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { apiKeys } from "../../core/keys/api_keys.ts";
+import { apiKeys } from "../../core/keys.ts";
 import { ask } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";
 import { handleService } from "../support/handle_service.ts";

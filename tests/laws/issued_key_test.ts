@@ -1,7 +1,7 @@
 /** Laws of issued keys (decision: API keys): `pet_`, 32 of base62, and 6 that are their CRC-32. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { generateKey, isIssuedForm } from "../../core/keys/key_form.ts";
+import { generateKey, isIssuedForm } from "../../adapters/keys/key_form.ts";
 import { crc32 } from "node:zlib";
 import { fc } from "../support/property.ts";
 

@@ -14,8 +14,8 @@ import { d1Storage } from "../../adapters/storage/d1/mod.ts";
 import { memoryStorage } from "../../adapters/storage/memory/mod.ts";
 import { postgresStorage } from "../../adapters/storage/postgres/mod.ts";
 import { sqliteStorage } from "../../adapters/storage/sqlite/mod.ts";
-import { storedKey } from "../../core/operations/idempotency_key.ts";
-import { INT64_MAX, INT64_MIN } from "../../core/json.ts";
+import { storedKey } from "../../core/pets/idempotency_key.ts";
+import { INT64_MAX, INT64_MIN } from "../../core/int64.ts";
 import {
   type CheckedPet,
   type Pet,

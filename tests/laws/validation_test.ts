@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { parseInt64, parseWithInt64 } from "../../core/json.ts";
+import { parseInt64, parseWithInt64 } from "../../core/int64.ts";
 import {
   anyBody,
   denotedInt64,

@@ -1,8 +1,8 @@
 /** Uses `handle` itself as a service: no server, no socket. */
 
 import { memoryStorage } from "../../adapters/storage/memory/mod.ts";
-import { apiKeys } from "../../core/keys/api_keys.ts";
-import { createHandler } from "../../core/handler.ts";
+import { apiKeys } from "../../core/keys.ts";
+import { createHandler } from "../../adapters/handler.ts";
 import type { HandlerOptions } from "../../core/handler_options.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import type { OpenService } from "../contract/ask.ts";

@@ -5,7 +5,7 @@
 
 import fc from "fast-check";
 import process from "node:process";
-import { INT64_MAX, INT64_MIN } from "../../core/json.ts";
+import { INT64_MAX, INT64_MIN } from "../../core/int64.ts";
 import { type CheckedPet, PET_STATUSES } from "../../core/pets/pet.ts";
 import { newPet } from "./pets.ts";
 

@@ -10,7 +10,7 @@ import { readConfig } from "../../adapters/standalone/config.ts";
 import { openService } from "../../adapters/standalone/service.ts";
 import { loadServe } from "../../adapters/standalone/start.ts";
 import type { PetDatabase } from "../../adapters/storage/pet_database.ts";
-import { type Handler, toHandler } from "../../core/http/fetch_handler.ts";
+import { type Handler, toHandler } from "../../core/handler.ts";
 import type { OpenService } from "../contract/ask.ts";
 import { atEnd } from "./at_end.ts";
 import { portOf } from "./process.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Handler, respond } from "../../../core/http/fetch_handler.ts";
+import { type Handler, respond } from "../../../core/handler.ts";
 import { checkIntegers } from "../../../core/options.ts";
 import {
   checkHandler,
@@ -17,7 +17,7 @@ import {
   type Server,
 } from "../server.ts";
 
-export type { Handler } from "../../../core/http/fetch_handler.ts";
+export type { Handler } from "../../../core/handler.ts";
 export type { ServeOptions, Server } from "../server.ts";
 
 /** The part of Bun's server that is used, because other type checkers lack its types. */

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { type Handler, respond } from "../../../core/http/fetch_handler.ts";
-import { toResponse } from "../../../core/http/message.ts";
-import { shuttingDown } from "../../../core/http/refusal.ts";
+import { type Handler, respond } from "../../../core/handler.ts";
+import { toResponse } from "../../../core/answer.ts";
+import { shuttingDown } from "../../../core/errors.ts";
 import { report } from "../../../core/report.ts";
 import {
   checkHandler,
@@ -19,7 +19,7 @@ import {
   type Server,
 } from "../server.ts";
 
-export type { Handler } from "../../../core/http/fetch_handler.ts";
+export type { Handler } from "../../../core/handler.ts";
 export type { ServeOptions, Server } from "../server.ts";
 
 /** Pause before a server that stopped listening is restarted, in ms. */

@@ -2,8 +2,8 @@
 
 import type { IncomingMessage } from "node:http";
 import { cutShort, late, Pieces, readBefore } from "../../../core/http/body.ts";
-import type { BodyLimits } from "../../../core/http/message.ts";
-import type { Refusal } from "../../../core/http/refusal.ts";
+import type { BodyLimits } from "../../../core/answer.ts";
+import type { Refusal } from "../../../core/errors.ts";
 import { type Exchange, findField } from "./exchange.ts";
 
 /** Tells whether bytes follow the header (RFC 9112 §6.3). */

@@ -1,9 +1,9 @@
 /** Turns a handler into a request listener of Node's `http.Server`. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Handler } from "../../../core/http/fetch_handler.ts";
-import type { Answer } from "../../../core/http/message.ts";
-import { internalError, Refusal } from "../../../core/http/refusal.ts";
+import type { Handler } from "../../../core/handler.ts";
+import type { Answer } from "../../../core/answer.ts";
+import { internalError, Refusal } from "../../../core/errors.ts";
 import { checkFunction, checkNames } from "../../../core/options.ts";
 import { report } from "../../../core/report.ts";
 import { checkHandler, type ServeOptions } from "../server.ts";

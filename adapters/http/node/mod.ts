@@ -10,7 +10,7 @@ import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { checkIntegers, MAX_TIME } from "../../../core/options.ts";
 import { noTunnel } from "../../../core/http/target.ts";
 import { clientErrorListener, refuse } from "./client_error.ts";
-import type { Handler } from "../../../core/http/fetch_handler.ts";
+import type { Handler } from "../../../core/handler.ts";
 import { createListener, type NodeListener, OTHERS } from "./listener.ts";
 import { currentResponse } from "./pipeline.ts";
 import {
@@ -23,7 +23,7 @@ import {
 } from "../server.ts";
 
 export { type NodeListener, toNodeListener } from "./listener.ts";
-export type { Handler } from "../../../core/http/fetch_handler.ts";
+export type { Handler } from "../../../core/handler.ts";
 export type { ServeOptions, Server } from "../server.ts";
 
 /** Settings of {@linkcode serve} on Node. */

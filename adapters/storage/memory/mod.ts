@@ -8,7 +8,7 @@ import type {
   ApiKeyRecord,
   ApiKeyStorage,
   NewApiKeyRecord,
-} from "../../../core/keys/api_key_storage.ts";
+} from "../../../core/api_key_storage.ts";
 import { type Pet, petId, type PetStatus } from "../../../core/pets/pet.ts";
 import { rowsToRead, toPage } from "../../../core/pets/page.ts";
 import { checkIntegers, checkNames } from "../../../core/options.ts";

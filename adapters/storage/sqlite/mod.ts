@@ -10,7 +10,7 @@
  */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { INT64_MAX } from "../../../core/json.ts";
+import { INT64_MAX } from "../../../core/int64.ts";
 import {
   type CheckedPet,
   type Pet,

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { petToJson } from "../../../adapters/client/mod.ts";
-import { INT64_MAX, INT64_MIN } from "../../../core/json.ts";
+import { INT64_MAX, INT64_MIN } from "../../../core/int64.ts";
 import { operations } from "../../../core/operations/operations.ts";
 import { BASE, inProcess, json, KEY, petJson, scripted } from "./scripted.ts";
 

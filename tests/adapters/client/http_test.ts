@@ -9,8 +9,8 @@ import {
   type ClientOptions,
   createClient,
 } from "../../../adapters/client/mod.ts";
-import { toHandler } from "../../../core/http/fetch_handler.ts";
-import type { Service } from "../../../core/http/message.ts";
+import { toHandler } from "../../../core/handler.ts";
+import type { Service } from "../../../core/answer.ts";
 import { placeExample } from "../../support/examples.ts";
 import { pathOf } from "../../support/repository.ts";
 import { temporaryDirectory } from "../../support/temporary_directory.ts";

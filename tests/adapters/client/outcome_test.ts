@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { inspect } from "node:util";
 import type { Client, PetStoreError } from "../../../adapters/client/mod.ts";
-import { ERROR_STATUS } from "../../../core/http/refusal.ts";
+import { ERROR_STATUS } from "../../../core/errors.ts";
 import {
   BASE,
   failure,

@@ -3,7 +3,7 @@ import test from "node:test";
 import { gunzipSync } from "node:zlib";
 import { inTurns } from "../../../adapters/docs/in_pieces.ts";
 import { docs } from "../../../adapters/docs/mod.ts";
-import { staticContent } from "../../../core/http/static_content.ts";
+import { staticContent } from "../../../adapters/http/static_content.ts";
 import { handleService } from "../../support/handle_service.ts";
 import { runWell } from "../../support/process.ts";
 import { pathOf } from "../../support/repository.ts";

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { toHandler } from "../../../core/http/fetch_handler.ts";
-import type { Service } from "../../../core/http/message.ts";
+import { toHandler } from "../../../core/handler.ts";
+import type { Service } from "../../../core/answer.ts";
 import { apiKeys, createHandler, memoryStorage } from "../../../mod.ts";
 import { REX_JSON } from "../../support/pets.ts";
 import { fc, runs } from "../../support/property.ts";

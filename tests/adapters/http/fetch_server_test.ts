@@ -3,7 +3,7 @@ import { test, type TestContext } from "node:test";
 import { serve as serveOnBun } from "../../../adapters/http/bun/mod.ts";
 import { serve as serveOnNode } from "../../../adapters/http/node/mod.ts";
 import { loadServe } from "../../../adapters/standalone/start.ts";
-import { toHandler } from "../../../core/http/fetch_handler.ts";
+import { toHandler } from "../../../core/handler.ts";
 import { serverContract } from "./server_contract.ts";
 import { saying } from "./stage.ts";
 import { atEnd } from "../../support/at_end.ts";

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { toHandler } from "../../../core/http/fetch_handler.ts";
+import { toHandler } from "../../../core/handler.ts";
 import { onEveryRuntime } from "../../support/process.ts";
 import { RUNTIME } from "../../support/runtime.ts";
 import { listen } from "../../support/server.ts";

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { ServeOptions, Server } from "../../../adapters/http/server.ts";
-import type { Answer, ReadBody, Service } from "../../../core/http/message.ts";
+import type { Answer, ReadBody, Service } from "../../../core/answer.ts";
 import { atEnd } from "../../support/at_end.ts";
 import { rawRequest } from "../../support/wire.ts";
 

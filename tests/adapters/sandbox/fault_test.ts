@@ -8,8 +8,8 @@ import {
   madeAnswer,
   matches,
 } from "../../../adapters/sandbox/fault.ts";
-import type { Answer } from "../../../core/http/message.ts";
-import { ERROR_STATUS } from "../../../core/http/refusal.ts";
+import type { Answer } from "../../../core/answer.ts";
+import { ERROR_STATUS } from "../../../core/errors.ts";
 
 test("faults are accepted as they are", () => {
   const faults = [

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { makeSeed } from "../../../adapters/sandbox/seed.ts";
-import { INT64_MAX } from "../../../core/json.ts";
+import { INT64_MAX } from "../../../core/int64.ts";
 
 test("a seed of fifty has what clients get wrong, and is always the same", () => {
   const { pets } = makeSeed(50, 50);

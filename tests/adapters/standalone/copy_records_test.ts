@@ -10,8 +10,8 @@ import {
   openSource,
   openTarget,
 } from "../../../adapters/standalone/open_storage.ts";
-import { INT64_MAX, INT64_MIN } from "../../../core/json.ts";
-import { issuedKeys } from "../../../core/keys/issued_keys.ts";
+import { INT64_MAX, INT64_MIN } from "../../../core/int64.ts";
+import { issuedKeys } from "../../../adapters/keys/issued_keys.ts";
 import { DELICATE_NAMES } from "../../contract/storage/sample_pets.ts";
 import { key, newPet, REX } from "../../support/pets.ts";
 import { anyNewPet, fc } from "../../support/property.ts";

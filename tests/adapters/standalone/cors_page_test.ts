@@ -1,7 +1,7 @@
 /** CORS in a real browser: what a page of another origin can do, and what it cannot. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { toHandler } from "../../../core/http/fetch_handler.ts";
+import { toHandler } from "../../../core/handler.ts";
 import { skipping } from "../../support/runtime.ts";
 import { noBrowser, openPage } from "../../support/browser.ts";
 import { REX_JSON } from "../../support/pets.ts";

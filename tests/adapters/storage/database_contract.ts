@@ -4,7 +4,7 @@
  */
 
 import assert from "node:assert/strict";
-import type { ApiKeyStorage } from "../../../core/keys/api_key_storage.ts";
+import type { ApiKeyStorage } from "../../../core/api_key_storage.ts";
 import type { PetStorage } from "../../../core/pets/pet_storage.ts";
 import {
   type RegisterTest,

@@ -13,7 +13,7 @@ import { postgresStorage } from "../../../adapters/storage/postgres/mod.ts";
 import { postgresTarget } from "../../../adapters/storage/postgres/transfer.ts";
 import { TABLES } from "../../../adapters/storage/sqlite_tables.ts";
 import { sqliteStorage } from "../../../adapters/storage/sqlite/mod.ts";
-import { issuedKeys } from "../../../core/keys/issued_keys.ts";
+import { issuedKeys } from "../../../adapters/keys/issued_keys.ts";
 import { ask } from "../../contract/ask.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { connect, runSql } from "../../support/postgres/sql.ts";

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { PetDatabase } from "../../../adapters/storage/pet_database.ts";
-import { INT64_MAX } from "../../../core/json.ts";
+import { INT64_MAX } from "../../../core/int64.ts";
 import { PET_STATUSES, petId } from "../../../core/pets/pet.ts";
 import { atEnd } from "../../support/at_end.ts";
 import type { Open } from "./database_contract.ts";

@@ -4,7 +4,7 @@ import type {
   ApiKeyRecord,
   ApiKeyStorage,
   NewApiKeyRecord,
-} from "../../../core/keys/api_key_storage.ts";
+} from "../../../core/api_key_storage.ts";
 import { assertClosed, assertRejected, assertSame } from "./assertions.ts";
 import {
   type Closable,

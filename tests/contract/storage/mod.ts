@@ -10,7 +10,7 @@
  * @module
  */
 
-import type { ApiKeyStorage } from "../../../core/keys/api_key_storage.ts";
+import type { ApiKeyStorage } from "../../../core/api_key_storage.ts";
 import type { PetStorage } from "../../../core/pets/pet_storage.ts";
 import { apiKeyStorageContract } from "./api_key_storage_contract.ts";
 import type { ContractOptions } from "./contract_options.ts";

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
-import { Refusal } from "../../../core/http/refusal.ts";
+import { Refusal } from "../../../core/errors.ts";
 import {
   checkMediaType,
   readText as readTextBy,
 } from "../../../core/http/body.ts";
-import type { BodyLimits } from "../../../core/http/message.ts";
-import { webBody } from "../../../core/http/fetch_handler.ts";
+import type { BodyLimits } from "../../../core/answer.ts";
+import { webBody } from "../../../core/handler.ts";
 import { fc, runs } from "../../support/property.ts";
 
 const LIMITS = { maxBodyBytes: 100, bodyTimeout: 10_000 };

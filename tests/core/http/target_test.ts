@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Refusal } from "../../../core/http/refusal.ts";
+import { Refusal } from "../../../core/errors.ts";
 import { parseTarget } from "../../../core/http/target.ts";
 
 /** A request like those of servers, with any text as its URL. */

@@ -42,7 +42,7 @@ const MUTANTS = [
   },
   {
     title: "a key that is remembered for 1.3 s",
-    file: "core/keys/issued_keys.ts",
+    file: "adapters/keys/issued_keys.ts",
     from: "REVOCATION_DELAY = 1000",
     to: "REVOCATION_DELAY = 1300",
     topology: sqlite,

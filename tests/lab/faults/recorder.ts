@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
-import type { IssuedKeys } from "../../../core/keys/issued_keys.ts";
+import type { IssuedKeys } from "../../../adapters/keys/issued_keys.ts";
 import { PET_STATUSES, type PetStatus } from "../../../core/pets/pet.ts";
 import { until } from "../../support/time.ts";
 import type { Create, Operation, Page, Seen } from "./checker.ts";

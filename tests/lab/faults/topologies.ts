@@ -7,7 +7,7 @@ import type { TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { postgresStorage } from "../../../adapters/storage/postgres/mod.ts";
 import { sqliteStorage } from "../../../adapters/storage/sqlite/mod.ts";
-import { issuedKeys } from "../../../core/keys/issued_keys.ts";
+import { issuedKeys } from "../../../adapters/keys/issued_keys.ts";
 import { atEnd } from "../../support/at_end.ts";
 import { type Cluster, startCluster } from "../../support/postgres/cluster.ts";
 import {

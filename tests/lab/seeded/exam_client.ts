@@ -3,7 +3,7 @@
  * habits are. `exam_clients.ts` names them.
  */
 
-import { parseWithInt64 } from "../../../core/json.ts";
+import { parseWithInt64 } from "../../../core/int64.ts";
 import {
   type Patience,
   type Received,

@@ -1,7 +1,7 @@
 /** A pet store that follows the interface, in steps whose values mistakes and choices change. */
 
 import { setTimeout as pause } from "node:timers/promises";
-import { isInt64 } from "../../../core/json.ts";
+import { isInt64 } from "../../../core/int64.ts";
 import { parseJson } from "../../laws/any_body.ts";
 import type { OpenService } from "../../contract/ask.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { toHandler } from "../../../../core/http/fetch_handler.ts";
+import { toHandler } from "../../../../core/handler.ts";
 import { testUnless } from "../../../support/runtime.ts";
 import { ok, saying } from "../stage.ts";
 

@@ -7,7 +7,7 @@ import {
   type NodeServeOptions,
   serve,
 } from "../../../../adapters/http/node/mod.ts";
-import { toHandler } from "../../../../core/http/fetch_handler.ts";
+import { toHandler } from "../../../../core/handler.ts";
 import type { Service } from "../../../../mod.ts";
 import {
   answerOf,

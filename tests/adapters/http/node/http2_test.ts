@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { connect, createServer } from "node:http2";
 import { atEnd } from "../../../support/at_end.ts";
 import { toNodeListener } from "../../../../adapters/http/node/mod.ts";
-import { toHandler } from "../../../../core/http/fetch_handler.ts";
+import { toHandler } from "../../../../core/handler.ts";
 import { listenOn } from "../../../support/server.ts";
 import { assertError } from "../../../contract/error_reply.ts";
 import { pets, testOnNode as test } from "./on_node.ts";

@@ -11,7 +11,7 @@ import {
   serve,
   toNodeListener,
 } from "../../../../adapters/http/node/mod.ts";
-import { toHandler } from "../../../../core/http/fetch_handler.ts";
+import { toHandler } from "../../../../core/handler.ts";
 import {
   apiKeys,
   createHandler,

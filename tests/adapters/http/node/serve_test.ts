@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Server as HttpServer } from "node:http";
 import { serve } from "../../../../adapters/http/node/mod.ts";
-import { toHandler } from "../../../../core/http/fetch_handler.ts";
+import { toHandler } from "../../../../core/handler.ts";
 import type { Service } from "../../../../mod.ts";
 import { countKept } from "../../../support/garbage.ts";
 import {

@@ -12,7 +12,7 @@ import { DatabaseSync, StatementSync } from "node:sqlite";
 import { test } from "node:test";
 import { sqliteStorage } from "../../../../adapters/storage/sqlite/mod.ts";
 import { openSqliteFile } from "../../../../adapters/storage/sqlite/open.ts";
-import type { NewApiKeyRecord } from "../../../../core/keys/api_key_storage.ts";
+import type { NewApiKeyRecord } from "../../../../core/api_key_storage.ts";
 import { petId } from "../../../../core/pets/pet.ts";
 import { atEnd } from "../../../support/at_end.ts";
 import { countKept } from "../../../support/garbage.ts";

@@ -1,8 +1,8 @@
 /** `getOpenApi`: `GET /openapi.json`, the document itself. */
 
-import type { JsonObject } from "../openapi/schemas.ts";
-import { field, json, refused } from "../openapi/responses.ts";
-import type { Operation } from "./operation.ts";
+import type { JsonObject } from "./schemas.ts";
+import { field, json, refused } from "./responses.ts";
+import type { Operation } from "../operation.ts";
 
 const headers: JsonObject = {
   ETag: field("Names this version of the document (RFC 9110 §8.8.3)."),

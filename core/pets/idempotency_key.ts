@@ -1,6 +1,6 @@
 /** The header `Idempotency-Key` of `createPet` (draft-ietf-httpapi-idempotency-key-header). */
 
-import { Refusal } from "../http/refusal.ts";
+import { Refusal } from "../errors.ts";
 import { sha256 } from "../sha256.ts";
 
 /**

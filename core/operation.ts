@@ -2,17 +2,17 @@
  * An operation of the service, as data for the router, the pipeline and the OpenAPI document.
  */
 
-import type { BaseUrl } from "../http/base_url.ts";
+import type { BaseUrl } from "./http/base_url.ts";
 import type {
   Answer,
   BodyLimits,
   Fields,
   ReadBody,
   ServiceRequest,
-} from "../http/message.ts";
-import type { StaticContent } from "../http/static_content.ts";
-import type { DescribedOperation } from "../openapi/document.ts";
-import type { PetStorage } from "../pets/pet_storage.ts";
+} from "./answer.ts";
+import type { StaticContent } from "../adapters/http/static_content.ts";
+import type { DescribedOperation } from "./openapi/document.ts";
+import type { PetStorage } from "./pets/pet_storage.ts";
 
 /** One request, routed and authenticated. */
 export interface Call {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { gunzipSync } from "node:zlib";
-import type { Answer } from "../../../core/http/message.ts";
+import type { Answer } from "../../../core/answer.ts";
 import {
   acceptedCodings,
   type StaticContent,
   staticContent,
-} from "../../../core/http/static_content.ts";
+} from "../../../adapters/http/static_content.ts";
 
 test("acceptedCodings goes by weight, and takes what it cannot read for absent", () => {
   const fields: Readonly<Record<string, readonly (string | null)[]>> = {

@@ -8,7 +8,7 @@ import {
   type ErrorCode,
   type Fields,
   JSON_HEADERS,
-} from "./message.ts";
+} from "./answer.ts";
 
 /** The body of every error response. */
 export interface ErrorBody {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { traceLayer } from "../../core/trace.ts";
-import type { ServiceRequest } from "../../core/http/message.ts";
+import { traceLayer } from "../../../adapters/layers/tracing.ts";
+import type { ServiceRequest } from "../../../core/answer.ts";
 
 test("without OpenTelemetry a service stays as it is, so that tracing costs nothing", () => {
   const service = () => Promise.reject(new Error("not called"));

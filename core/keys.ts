@@ -3,7 +3,7 @@
  * near-match of digests reveals nothing about the key. Only valid keys are remembered, in memory.
  */
 
-import { sha256 } from "../sha256.ts";
+import { sha256 } from "./sha256.ts";
 
 /** A valid key with an id, which labels it in logs and traces. */
 export interface VerifiedKey {

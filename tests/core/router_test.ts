@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { createRouter } from "../../../core/http/router.ts";
+import { createRouter } from "../../core/router.ts";
 
 const find = createRouter([
   { method: "GET", path: "/v1/pets" },

@@ -4,8 +4,8 @@ import {
   malformedKey,
   parseIdempotencyKey,
   storedKey,
-} from "../../../core/operations/idempotency_key.ts";
-import { apiKeys } from "../../../core/keys/api_keys.ts";
+} from "../../../core/pets/idempotency_key.ts";
+import { apiKeys } from "../../../core/keys.ts";
 import { ask } from "../../contract/ask.ts";
 import { handleService } from "../../support/handle_service.ts";
 import { REX_JSON } from "../../support/pets.ts";

@@ -1,11 +1,11 @@
-import { sha256 } from "../../../core/sha256.ts";
+import { sha256 } from "../../core/sha256.ts";
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
   apiKeys,
   type FoundKey,
   rememberKeys,
-} from "../../../core/keys/api_keys.ts";
+} from "../../core/keys.ts";
 
 test("apiKeys takes its keys alone, even after the caller's array has changed", async () => {
   const list = ["one", "two"];

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { memoryStorage } from "../../adapters/storage/memory/mod.ts";
-import { createHandler } from "../../core/handler.ts";
+import { createHandler } from "../../adapters/handler.ts";
 import type { HandlerOptions } from "../../core/handler_options.ts";
 import { cutShort } from "../../core/http/body.ts";
-import { apiKeys } from "../../core/keys/api_keys.ts";
+import { apiKeys } from "../../core/keys.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { type Answer, ask } from "../contract/ask.ts";
 import { assertError } from "../contract/error_reply.ts";

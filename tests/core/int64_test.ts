@@ -1,7 +1,7 @@
 /** That exact integers take time in proportion to the text; `laws/validation_test.ts` tells what is read. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { parseWithInt64 } from "../../core/json.ts";
+import { parseWithInt64 } from "../../core/int64.ts";
 
 const PET =
   '{"id":9007199254740993,"name":"Rex","categoryId":-9007199254740993}';

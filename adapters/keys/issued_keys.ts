@@ -1,13 +1,13 @@
 /** API keys that the service issues itself. An adapter stores their records. */
 
 import * as v from "valibot";
-import type { ApiKeyRecord, ApiKeyStorage } from "./api_key_storage.ts";
-import { type ApiKeys, type FoundKey, rememberKeys } from "./api_keys.ts";
-import { sha256 } from "../sha256.ts";
+import type { ApiKeyRecord, ApiKeyStorage } from "../../core/api_key_storage.ts";
+import { type ApiKeys, type FoundKey, rememberKeys } from "../../core/keys.ts";
+import { sha256 } from "../../core/sha256.ts";
 import { generateKey, isIssuedForm } from "./key_form.ts";
-import { nameSchema } from "../name.ts";
-import { checkFunction, checkNames } from "../options.ts";
-import { report } from "../report.ts";
+import { nameSchema } from "../../core/pets/name.ts";
+import { checkFunction, checkNames } from "../../core/options.ts";
+import { report } from "../../core/report.ts";
 
 /** A key that was just issued, and its record. */
 export interface IssuedKey {

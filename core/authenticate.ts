@@ -1,7 +1,7 @@
 /** HTTP bearer authentication (RFC 6750) with an API key as the token. */
 
-import { Refusal } from "../http/refusal.ts";
-import type { VerifiedKey } from "./api_keys.ts";
+import { Refusal } from "./errors.ts";
+import type { VerifiedKey } from "./keys.ts";
 
 const CHALLENGE = 'Bearer realm="petstore"';
 

@@ -1,12 +1,12 @@
 /** The day `getPet` is gone; the contract tests what it does until then. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { memoryStorage } from "../../../adapters/storage/memory/mod.ts";
-import { apiKeys } from "../../../core/keys/api_keys.ts";
-import { createHandler } from "../../../core/handler.ts";
-import { ask } from "../../contract/ask.ts";
-import { handleService } from "../../support/handle_service.ts";
-import { REX_JSON } from "../../support/pets.ts";
+import { memoryStorage } from "../../adapters/storage/memory/mod.ts";
+import { apiKeys } from "../../core/keys.ts";
+import { createHandler } from "../../adapters/handler.ts";
+import { ask } from "../contract/ask.ts";
+import { handleService } from "../support/handle_service.ts";
+import { REX_JSON } from "../support/pets.ts";
 
 const MESSAGE =
   "GET /pets/{petId} was removed on 5 December 2030. Use GET /pets with a status";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { readVerified } from "../../../core/keys/authenticate.ts";
-import { ask } from "../../contract/ask.ts";
-import { assertAnyError } from "../../contract/error_reply.ts";
-import { handleService } from "../../support/handle_service.ts";
+import { readVerified } from "../../core/authenticate.ts";
+import { ask } from "../contract/ask.ts";
+import { assertAnyError } from "../contract/error_reply.ts";
+import { handleService } from "../support/handle_service.ts";
 
 const FORBIDDEN = new Error("forbidden");
 function forbid(): never {

@@ -1,7 +1,7 @@
 /** Finds the route for a method and path, or answers `OPTIONS` or 405. */
 
-import type { Answer } from "./message.ts";
-import { Refusal } from "./refusal.ts";
+import type { Answer } from "./answer.ts";
+import { Refusal } from "./errors.ts";
 
 /** A method on a path. */
 export interface Route {

@@ -3,16 +3,16 @@ import test, { type TestContext } from "node:test";
 import { memoryStorage } from "../../../adapters/storage/memory/mod.ts";
 import { sha256 } from "../../../core/sha256.ts";
 import { nextTask } from "../../support/time.ts";
-import { generateKey } from "../../../core/keys/key_form.ts";
+import { generateKey } from "../../../adapters/keys/key_form.ts";
 import type {
   ApiKeyStorage,
   NewApiKeyRecord,
-} from "../../../core/keys/api_key_storage.ts";
+} from "../../../core/api_key_storage.ts";
 import {
   type IssuedKey,
   type IssuedKeys,
   issuedKeys,
-} from "../../../core/keys/issued_keys.ts";
+} from "../../../adapters/keys/issued_keys.ts";
 
 test("issue keeps the digest of a key, never the key", async () => {
   const inserted: NewApiKeyRecord[] = [];
