@@ -27,22 +27,22 @@
  */
 
 export { createHandler } from "./adapters/handler.ts";
-export type { HandlerOptions } from "./core/handler_options.ts";
+export type {
+  HandlerOptions,
+  RateLimitResult,
+} from "./core/handler_options.ts";
 export type { Handler } from "./core/handler.ts";
-export type { RateLimitResult } from "./core/handler_options.ts";
-
 export type {
   Answer,
   BodyLimits,
+  ErrorBody,
   ErrorCode,
   ReadBody,
   Service,
   ServiceRequest,
 } from "./core/answer.ts";
-export type { ErrorBody } from "./core/errors.ts";
-export { openApi } from "./core/operations/operations.ts";
+export { openApi } from "./core/openapi/document.ts";
 export type { JsonObject } from "./core/openapi/schemas.ts";
-
 export {
   type Pet,
   type PetId,
@@ -50,6 +50,8 @@ export {
   petToJson,
 } from "./core/pets/pet.ts";
 export { type PetStorage, StorageError } from "./core/pets/pet_storage.ts";
+export { type ApiKeys, apiKeys, type VerifiedKey } from "./core/keys.ts";
+
 export {
   memoryStorage,
   type PetDatabase,
@@ -57,11 +59,6 @@ export {
 // Inferred types need a name that the entry exports.
 export type * from "./core/storage.ts";
 
-export {
-  type ApiKeys,
-  apiKeys,
-  type VerifiedKey,
-} from "./core/keys.ts";
 export {
   type IssuedKey,
   type IssuedKeys,

@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { openApi } from "../core/operations/operations.ts";
+import { openApi } from "../core/openapi/document.ts";
 
 // Fetched by `npx` in these versions; the library itself does not depend on them.
 const REDOCLY = "@redocly/cli@2.77.0";

@@ -1,20 +1,20 @@
-/** Makes the service from its options. */
+/**
+ * The service that embedders make: the core's, with tracing, with CORS if it is wanted, and with a
+ * document that is compressed for clients that ask for it.
+ */
 
-import type { HandlerOptions } from "../core/handler_options.ts";
-import { parseBaseUrl } from "../core/http/base_url.ts";
-import { DEFAULT_LIMITS } from "../core/http/body.ts";
-import { corsLayer } from "../core/http/cors.ts";
-import { type Handler, toHandler } from "../core/handler.ts";
-import { checkRuntime } from "../core/int64.ts";
 import {
-  checkFunction,
-  checkIntegers,
-  checkNames,
-  MAX_TIME,
-  shown,
-} from "../core/options.ts";
-import type { Endpoint } from "../core/operation.ts";
-import { createService, type ServiceOptions } from "../core/service.ts";
+  type CheckedOptions,
+  corsLayer,
+  createService,
+  type Handler,
+  type HandlerOptions,
+  openApiDocument,
+  readHandlerOptions,
+  type Service,
+  toHandler,
+} from "../core/kit.ts";
+import { staticContent } from "./http/static_content.ts";
 import { traceLayer } from "./layers/tracing.ts";
 
 /**
@@ -76,84 +76,23 @@ import { traceLayer } from "./layers/tracing.ts";
  */
 export function createHandler(options: HandlerOptions): Handler {
   const read = readHandlerOptions(options);
-  const { cors, docs } = options;
-  const service = traceLayer(createService(read, docs?.endpoints));
+  const { cors } = options;
+  const service = traceLayer(serviceOf(read));
   return toHandler(
     cors === undefined ? service : corsLayer(cors, read.baseUrl.path)(service),
   );
 }
 
-/**
- * Checks the options and fills in the defaults, except for `cors` and `docs`. Throws as
- * `createHandler` does.
- */
-export function readHandlerOptions(options: HandlerOptions): ServiceOptions {
-  checkRuntime();
-  const {
-    storage,
-    keys,
-    baseUrl = "/v1",
-    getPet = true,
-    maxBodyBytes = DEFAULT_LIMITS.maxBodyBytes,
-    bodyTimeout = DEFAULT_LIMITS.bodyTimeout,
-    rateLimit,
-    docs,
-    onError = (cause) => console.error(cause),
-  } = Object(options) as HandlerOptions;
-  const limits = { maxBodyBytes, bodyTimeout };
-  const all = { storage, keys, getPet, ...limits, rateLimit, onError };
-  const names = [...Object.keys(all), "baseUrl", "cors", "docs"];
-  checkNames(options, names, "createHandler");
-
-  if (storage instanceof Promise) {
-    throw new TypeError("Wrong option storage: it is a promise, so await it");
-  }
-  if (storage === undefined || storage === null) {
-    throw new TypeError("Wrong option storage: it is missing");
-  }
-  if (typeof storage === "function") {
-    throw new TypeError(
-      "Wrong option storage: it is a function, so call it, as in memoryStorage()",
-    );
-  }
-  for (const method of ["create", "get", "list"] as const) {
-    checkFunction(storage[method], `storage.${method}`);
-  }
-  if (typeof keys?.verify !== "function") {
-    throw new TypeError(
-      'Wrong option keys: it must have a method verify; apiKeys(["…"]) makes such an object of API keys',
-    );
-  }
-  if (typeof getPet !== "boolean") {
-    throw new TypeError(
-      `Wrong option getPet: it must be true or false, not ${shown(getPet)}`,
-    );
-  }
-  checkIntegers({ maxBodyBytes }, 1);
-  checkIntegers({ bodyTimeout }, 1, MAX_TIME);
-  if (rateLimit !== undefined) checkFunction(rateLimit, "rateLimit");
-  checkFunction(onError, "onError");
-  if (docs !== undefined && !Array.isArray(docs?.endpoints)) {
-    throw new TypeError(
-      "Wrong option docs: it must be what await docs(…) returns",
-    );
-  }
-  const isEndpoint = (endpoint: unknown) => {
-    const { path, run } = Object(endpoint) as Partial<Endpoint>;
-    return typeof path === "string" && typeof run === "function";
-  };
-  if (docs !== undefined && !docs.endpoints.every(isEndpoint)) {
-    throw new TypeError(
-      "Wrong option docs: each of its endpoints must have a path and a function run; pass what await docs(…) returns",
-    );
-  }
-  const parsed = parseBaseUrl(baseUrl);
-  const openApiUrl = `${parsed.path}/openapi.json`;
-  const { openApiUrl: loaded = openApiUrl } = docs ?? {};
-  if (loaded !== openApiUrl) {
-    throw new TypeError(
-      `Wrong option docs: its page loads ${loaded}, but this service has ${openApiUrl}; pass await docs({ openApiUrl: "${openApiUrl}" })`,
-    );
-  }
-  return { ...all, baseUrl: parsed };
+/** Makes the service without its layers. */
+export function serviceOf(options: CheckedOptions): Service {
+  const { idempotencyRetention } = options.storage;
+  const document = staticContent(
+    () => {
+      const described = { ...options, idempotencyRetention };
+      const document = openApiDocument(options.baseUrl, described);
+      return new TextEncoder().encode(JSON.stringify(document));
+    },
+    { "content-type": "application/json" },
+  );
+  return createService({ ...options, document });
 }

@@ -1,5 +1,5 @@
 /**
- * The one shape of a request and of an answer inside the service. Only `toHandler` and the adapters
+ * The one shape of a request and of an answer inside the service. Only `handler.ts` and the adapters
  * make a `Response` of an answer.
  */
 
@@ -46,6 +46,31 @@ export type ErrorCode =
   | "too_many_requests"
   | "internal_error"
   | "service_unavailable";
+
+/** The HTTP status code (RFC 9110 §15) that goes with each code. */
+export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
+  bad_request: 400,
+  unauthorized: 401,
+  not_found: 404,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  idempotency_key_reused: 422,
+  too_many_requests: 429,
+  internal_error: 500,
+  service_unavailable: 503,
+};
+
+/** The body of every error response. */
+export interface ErrorBody {
+  /** Machine-readable. */
+  readonly code: ErrorCode;
+  /** For people; never carries stack traces, SQL, file paths or keys. */
+  readonly message: string;
+  /** The HTTP status code of the response. */
+  readonly status: number;
+}
 
 /** A response as plain data. It may be shared by many requests: copy it to change it. */
 export interface Answer {
@@ -103,36 +128,9 @@ export function jsonAnswer(
   return { status, headers, body };
 }
 
+/** Adds header fields to an answer. */
 export function withFields(answer: Answer, fields: Fields): Answer {
   return { ...answer, headers: { ...answer.headers, ...fields } };
-}
-
-/**
- * Makes the response. For `HEAD` it has the header fields of `GET`, and `Content-Length` (RFC 9110
- * §9.3.2).
- */
-export function toResponse(
-  { status, headers, body }: Answer,
-  method?: string,
-): Response {
-  if (method !== "HEAD") {
-    const init: ResponseInit & { readonly encodeBody: "manual" } = {
-      status,
-      headers,
-      // Otherwise Cloudflare Workers compress a body that has a Content-Encoding again (Runtime
-      // APIs, Response, `encodeBody`; cloudflare/workerd#7066). Tested by
-      // tests/lab/workers/worker_slow.ts.
-      encodeBody: "manual",
-    };
-    return new Response(body, init);
-  }
-  const bytes = typeof body === "string"
-    ? new TextEncoder().encode(body)
-    : body;
-  const fields = bytes instanceof Uint8Array
-    ? { ...headers, "content-length": String(bytes.byteLength) }
-    : headers;
-  return new Response(null, { status, headers: fields });
 }
 
 /**
@@ -145,13 +143,3 @@ export const CONNECTION_FIELDS: readonly string[] = [
   "proxy-connection",
   "upgrade",
 ];
-
-/**
- * Tells whether the value of a header field can be sent (RFC 9110 §5.5). `Headers` accepts control
- * characters, but Deno 2.9 ends the process when it sends one: its HTTP/1.1 writer
- * (denoland/deno#34446) asserts that there is none. On Deno this check can go if
- * tests/adapters/http/fetch_server_test.ts passes when this returns true.
- */
-export function isFieldValue(value: string): boolean {
-  return /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
-}

@@ -1,39 +1,17 @@
 /**
- * Refusals, with the codes and the Error body of the contract. A stage returns one instead of
- * throwing.
+ * Every refusal of the service, in the order in which a request can meet them: its code, its status
+ * and its sentence. A stage returns a refusal instead of throwing it.
  */
 
 import {
   type Answer,
+  ERROR_STATUS,
+  type ErrorBody,
   type ErrorCode,
   type Fields,
   JSON_HEADERS,
 } from "./answer.ts";
-
-/** The body of every error response. */
-export interface ErrorBody {
-  /** Machine-readable. */
-  readonly code: ErrorCode;
-  /** For people; never carries stack traces, SQL, file paths or keys. */
-  readonly message: string;
-  /** The HTTP status code of the response. */
-  readonly status: number;
-}
-
-/** The HTTP status code (RFC 9110 §15) that goes with each code. */
-export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
-  bad_request: 400,
-  unauthorized: 401,
-  not_found: 404,
-  method_not_allowed: 405,
-  request_timeout: 408,
-  payload_too_large: 413,
-  unsupported_media_type: 415,
-  idempotency_key_reused: 422,
-  too_many_requests: 429,
-  internal_error: 500,
-  service_unavailable: 503,
-};
+import { quote } from "./pets/problems.ts";
 
 /**
  * An expected refusal. It is a value and an {@linkcode Answer}, not an exception: taking a stack
@@ -41,11 +19,13 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
  */
 export class Refusal implements Answer {
   readonly code: ErrorCode;
+  /** The sentence of the Error body. */
   readonly message: string;
   readonly status: number;
   readonly headers: Fields;
   readonly body: string;
 
+  /** Makes the refusal, with `headers` beside those of every JSON response. */
   constructor(code: ErrorCode, message: string, headers: Fields = {}) {
     const status = ERROR_STATUS[code];
     this.code = code;
@@ -57,15 +37,162 @@ export class Refusal implements Answer {
   }
 }
 
-/** The answer to a request that failed in a way nobody expected. */
-export const internalError: Refusal = new Refusal(
-  "internal_error",
-  "Something went wrong on our side",
+// The target.
+
+/** A `Host` that is not one (RFC 9112 §3.2). */
+export const malformedHost: Refusal = new Refusal(
+  "bad_request",
+  "Cannot read the request: the Host header must be a host name or address, with or without a port",
 );
 
-/**
- * The answer if the storage did nothing. The request can be sent again after `retryAfter` seconds.
- */
+export const malformedTarget: Refusal = new Refusal(
+  "bad_request",
+  "Cannot read the request: its target must be a path or an http address",
+);
+
+/** The answer to a client that treats this server as a proxy (RFC 9110 §9.3.6). */
+export const noTunnel: Refusal = new Refusal(
+  "bad_request",
+  "Cannot open tunnel: this server is not a proxy",
+);
+
+/** A path that the service does not have. */
+export function pathNotFound(openApiPath: string): Refusal {
+  return new Refusal(
+    "not_found",
+    `Cannot find this path: ${openApiPath} describes those of the service`,
+  );
+}
+
+/** A path that the service has, without this method. */
+export function methodNotAllowed(path: string, allow: string): Refusal {
+  const message = `Method not allowed on ${path}; allowed: ${allow}`;
+  return new Refusal("method_not_allowed", message, { allow });
+}
+
+// The key, and how often it is used.
+
+const CHALLENGE = 'Bearer realm="petstore"';
+
+/** A request with no credentials, or with those of another scheme (RFC 6750 §3.1). */
+export const missingKey: Refusal = new Refusal(
+  "unauthorized",
+  'API key is missing: send it in the header "Authorization: Bearer <API_KEY>"',
+  { "www-authenticate": CHALLENGE },
+);
+
+/** A key that is not valid. */
+export const invalidKey: Refusal = new Refusal(
+  "unauthorized",
+  "API key is invalid: it is unknown, expired or revoked",
+  { "www-authenticate": `${CHALLENGE}, error="invalid_token"` },
+);
+
+/** A caller above the rate limit. */
+export const tooManyRequests: Refusal = new Refusal(
+  "too_many_requests",
+  "Too many requests: wait as long as Retry-After says. Nothing was changed",
+  { "retry-after": "1" }, // unless the limiter says how long
+);
+
+// The body.
+
+function unreadable(
+  code: ErrorCode,
+  reason: string,
+  headers?: Fields,
+): Refusal {
+  return new Refusal(code, `Cannot read the body: ${reason}`, headers);
+}
+
+export const noBody: Refusal = unreadable("bad_request", "it is missing");
+
+/** A body that is not JSON (RFC 9110 §15.5.16). */
+export const wrongMediaType: Refusal = unreadable(
+  "unsupported_media_type",
+  "its Content-Type must be a single application/json, in UTF-8",
+  { accept: "application/json" },
+);
+
+export const wrongContentCoding: Refusal = unreadable(
+  "unsupported_media_type",
+  "it must be sent without a Content-Encoding",
+  { accept: "application/json", "accept-encoding": "identity" },
+);
+
+export const wrongTransferCoding: Refusal = unreadable(
+  "bad_request",
+  "its Transfer-Encoding must be chunked",
+);
+
+export function tooLarge(maxBodyBytes: number): Refusal {
+  const reason = `it has more than ${maxBodyBytes} bytes`;
+  return unreadable("payload_too_large", reason);
+}
+
+export function tooManyPieces(maxPieces: number): Refusal {
+  const reason = `it came in more than ${maxPieces} tiny pieces`;
+  return unreadable("payload_too_large", reason);
+}
+
+/** A body that does not arrive in time. */
+export const late: Refusal = unreadable(
+  "request_timeout",
+  "it did not arrive in time",
+);
+
+/** A body whose connection ended too early: the only `bad_request` of a reader. */
+export const cutShort: Refusal = unreadable("bad_request", "it was cut short");
+
+export const notUtf8: Refusal = unreadable(
+  "bad_request",
+  "it is not valid UTF-8",
+);
+
+/** A body of the right type that cannot be parsed. */
+export const notJson: Refusal = unreadable(
+  "bad_request",
+  "it is not valid JSON",
+);
+
+// Pets.
+
+/** What is wrong with the parameters of a list, or with a pet to add. */
+export function cannot(what: string, problems: unknown): Refusal {
+  return new Refusal("bad_request", `Cannot ${what}: ${problems}`);
+}
+
+export const malformedIdempotencyKey: Refusal = cannot(
+  "create pet",
+  "the Idempotency-Key header must be one key of 1 to 255 visible ASCII characters, such as " +
+    '"8e03978e-40d5-43dd-bc93-6894a57f9324", with or without the quotes',
+);
+
+/** A key that has already added a different pet. */
+export const reusedIdempotencyKey: Refusal = new Refusal(
+  "idempotency_key_reused",
+  "Cannot create pet: its Idempotency-Key was sent before with another pet; use a new key for each pet",
+);
+
+export function petNotFound(petId: string): Refusal {
+  return new Refusal(
+    "not_found",
+    `Cannot get pet: no pet has the id ${quote(petId)}`,
+  );
+}
+
+/** Every request to `GET /pets/{petId}` after its removal. */
+export function petRemoved(link: string): Refusal {
+  return new Refusal(
+    "not_found",
+    "GET /pets/{petId} was removed on 5 December 2030. Use GET /pets with a status",
+    { link },
+  );
+}
+
+// Faults.
+
+/** The storage did nothing. The request can be sent again after `retryAfter` seconds. */
 export function unavailable(retryAfter: number): Refusal {
   return new Refusal(
     "service_unavailable",
@@ -75,37 +202,23 @@ export function unavailable(retryAfter: number): Refusal {
 }
 
 /**
- * The answer if a create may have happened. It has no `Retry-After`, which would invite the client
- * to send the request again (RFC 9110 §10.2.3) and perhaps add the pet twice.
+ * A create may have happened. There is no `Retry-After`, which would invite the client to send the
+ * request again (RFC 9110 §10.2.3) and perhaps add the pet twice.
  */
 export const outcomeUnknown: Refusal = new Refusal(
   "service_unavailable",
   "Cannot tell whether the pet was added: the storage did not confirm it. Send it again if it had an Idempotency-Key; otherwise list the pets first",
 );
 
-/** The answer to a caller above the rate limit. */
-export const tooManyRequests: Refusal = new Refusal(
-  "too_many_requests",
-  "Too many requests: wait as long as Retry-After says. Nothing was changed",
-  { "retry-after": "1" }, // unless the limiter says how long
+/** A request failed in a way nobody expected. */
+export const internalError: Refusal = new Refusal(
+  "internal_error",
+  "Something went wrong on our side",
 );
 
-/** The answer of a server that is shutting down. `Connection: close` sends the client elsewhere. */
+/** A server that is shutting down. `Connection: close` sends the client elsewhere. */
 export const shuttingDown: Refusal = new Refusal(
   "service_unavailable",
   "Cannot take the request: the server is shutting down. Nothing was changed, and it can be sent again",
   { "retry-after": "1", "connection": "close" },
 );
-
-/**
- * Shows what a client sent, inside a message: as a JSON string, so that control characters are
- * escaped, and cut after 40 code points.
- */
-export function quote(sent: string): string {
-  const text = sent.replace(/^(.{40}).+$/su, "$1…");
-  // JSON does not escape DEL and the C1 controls, which a terminal that shows a log may act on.
-  return JSON.stringify(text).replace(
-    /[\u007f-\u009f]/g,
-    (control) => `\\u00${control.charCodeAt(0).toString(16)}`,
-  );
-}

@@ -1,24 +1,11 @@
 /**
- * The service as a fetch function, and how it reads the body of a web `Request`, the kind that
- * Deno, Bun, Workers and browsers have.
+ * The service as a fetch function: the only file of the core that knows `Request` and `Response`.
  */
 
-import {
-  cutShort,
-  giveUp,
-  late,
-  MAX_PIECES,
-  Pieces,
-  readBefore,
-  tooLarge,
-} from "./http/body.ts";
-import {
-  type BodyLimits,
-  type ReadBody,
-  type Service,
-  toResponse,
-} from "./answer.ts";
-import type { Refusal } from "./errors.ts";
+import type { Answer, BodyLimits, ReadBody, Service } from "./answer.ts";
+import { cutShort, late, type Refusal, tooLarge } from "./errors.ts";
+import { giveUp, Pieces, readBefore } from "./http/body.ts";
+import { ENCODE_BODY, MAX_PIECES, TURNS } from "./runtimes.ts";
 
 /**
  * The service as a fetch function. It never rejects, and ignores further arguments, which Deno,
@@ -58,19 +45,35 @@ export function respond(
 }
 
 /**
- * A body that arrived with the header can be read after this many microtasks, so it needs no timer:
- * 2 on Deno 2.9, 1 on Node 22 and 26; on Bun 1.4 it mostly arrives later. With a timer a create
- * takes 1.2 times as much processor time on Deno 2.9. If the number is too low, a needless timer
- * is set, no more.
+ * Makes the response. For `HEAD` it has the header fields of `GET`, and `Content-Length` (RFC 9110
+ * §9.3.2).
  */
-const TURNS = 3;
+export function toResponse(
+  { status, headers, body }: Answer,
+  method?: string,
+): Response {
+  if (method !== "HEAD") {
+    const init: ResponseInit & { readonly encodeBody: string } = {
+      status,
+      headers,
+      encodeBody: ENCODE_BODY,
+    };
+    return new Response(body, init);
+  }
+  const bytes = typeof body === "string"
+    ? new TextEncoder().encode(body)
+    : body;
+  const fields = bytes instanceof Uint8Array
+    ? { ...headers, "content-length": String(bytes.byteLength) }
+    : headers;
+  return new Response(null, { status, headers: fields });
+}
 
 /** Makes the function that reads the body of a `Request`. */
 export function webBody(request: Request): ReadBody {
   return (limits, length) => {
     if (request.bodyUsed) return Promise.reject(readBefore());
-    // Such a short body has few pieces, even byte by byte. Reading it as a stream would make a
-    // create take 1.2 times as much processor time on Deno 2.9.
+    // Such a short body has few pieces, even byte by byte, and is read faster in one call.
     return length !== undefined && length <= MAX_PIECES
       ? readWhole(request, limits)
       : readStream(request, limits);

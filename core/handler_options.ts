@@ -1,9 +1,19 @@
-/** The options of the service. */
+/** The options of the service, and how they are checked. */
 
 import type { ServiceRequest } from "./answer.ts";
+import { parseBaseUrl } from "./http/base_url.ts";
+import { DEFAULT_LIMITS } from "./http/body.ts";
 import type { VerifiedKey } from "./keys.ts";
-import type { Endpoint } from "./operation.ts";
+import type { Context, Endpoint } from "./operation.ts";
+import {
+  checkFunction,
+  checkIntegers,
+  checkNames,
+  MAX_TIME,
+  shown,
+} from "./options.ts";
 import type { PetStorage } from "./pets/pet_storage.ts";
+import { checkRuntime } from "./runtimes.ts";
 
 /** The result of counting a request. */
 export interface RateLimitResult {
@@ -83,4 +93,88 @@ export interface HandlerOptions {
     route: string | undefined,
     keyId: string | number | undefined,
   ) => void;
+}
+
+/** The options of `createHandler`, checked and filled in, without `cors` and `docs`. */
+export interface CheckedOptions extends Omit<Context, "document"> {
+  /** Decides which API keys are valid. */
+  readonly keys: HandlerOptions["keys"];
+  /** Counts each request with a valid API key. */
+  readonly rateLimit: HandlerOptions["rateLimit"] | undefined;
+  /** Receives the cause of every 500 and 503. */
+  readonly onError: NonNullable<HandlerOptions["onError"]>;
+  /** More endpoints, at their own paths. */
+  readonly endpoints: readonly Endpoint[];
+}
+
+/** Checks the options and fills in the defaults. Throws as `createHandler` does. */
+export function readHandlerOptions(options: HandlerOptions): CheckedOptions {
+  checkRuntime();
+  const {
+    storage,
+    keys,
+    baseUrl = "/v1",
+    getPet = true,
+    maxBodyBytes = DEFAULT_LIMITS.maxBodyBytes,
+    bodyTimeout = DEFAULT_LIMITS.bodyTimeout,
+    rateLimit,
+    docs,
+    onError = (cause) => console.error(cause),
+  } = Object(options) as HandlerOptions;
+  const limits = { maxBodyBytes, bodyTimeout };
+  const all = { storage, keys, getPet, ...limits, rateLimit, onError };
+  const names = [...Object.keys(all), "baseUrl", "cors", "docs"];
+  checkNames(options, names, "createHandler");
+
+  if (storage instanceof Promise) {
+    throw new TypeError("Wrong option storage: it is a promise, so await it");
+  }
+  if (storage === undefined || storage === null) {
+    throw new TypeError("Wrong option storage: it is missing");
+  }
+  if (typeof storage === "function") {
+    throw new TypeError(
+      "Wrong option storage: it is a function, so call it, as in memoryStorage()",
+    );
+  }
+  for (const method of ["create", "get", "list"] as const) {
+    checkFunction(storage[method], `storage.${method}`);
+  }
+  if (typeof keys?.verify !== "function") {
+    throw new TypeError(
+      'Wrong option keys: it must have a method verify; apiKeys(["…"]) makes such an object of API keys',
+    );
+  }
+  if (typeof getPet !== "boolean") {
+    throw new TypeError(
+      `Wrong option getPet: it must be true or false, not ${shown(getPet)}`,
+    );
+  }
+  checkIntegers({ maxBodyBytes }, 1);
+  checkIntegers({ bodyTimeout }, 1, MAX_TIME);
+  if (rateLimit !== undefined) checkFunction(rateLimit, "rateLimit");
+  checkFunction(onError, "onError");
+  if (docs !== undefined && !Array.isArray(docs?.endpoints)) {
+    throw new TypeError(
+      "Wrong option docs: it must be what await docs(…) returns",
+    );
+  }
+  const isEndpoint = (endpoint: unknown) => {
+    const { path, run } = Object(endpoint) as Partial<Endpoint>;
+    return typeof path === "string" && typeof run === "function";
+  };
+  if (docs !== undefined && !docs.endpoints.every(isEndpoint)) {
+    throw new TypeError(
+      "Wrong option docs: each of its endpoints must have a path and a function run; pass what await docs(…) returns",
+    );
+  }
+  const parsed = parseBaseUrl(baseUrl);
+  const openApiUrl = `${parsed.path}/openapi.json`;
+  const { openApiUrl: loaded = openApiUrl } = docs ?? {};
+  if (loaded !== openApiUrl) {
+    throw new TypeError(
+      `Wrong option docs: its page loads ${loaded}, but this service has ${openApiUrl}; pass await docs({ openApiUrl: "${openApiUrl}" })`,
+    );
+  }
+  return { ...all, baseUrl: parsed, endpoints: docs?.endpoints ?? [] };
 }

@@ -120,16 +120,6 @@ function isEscaped(text: string, at: number): boolean {
   return (at - start) % 2 === 1;
 }
 
-/**
- * @throws {Error} if this runtime lacks `URL.parse` or `Promise.withResolvers`, as Node 20 does.
- */
-export function checkRuntime(): void {
-  if ("parse" in URL && "withResolvers" in Promise) return;
-  throw new Error(
-    "This runtime is too old: use Node 22.18, Deno 2.9, Bun 1.4 or later, or a browser since Chrome 126, Firefox 126 or Safari 18",
-  );
-}
-
 /** Returns the int64 that a JSON number literal denotes; `undefined` if it denotes none. */
 function literalToInt64(literal: string): bigint | undefined {
   if (/^-?[0-9]{1,19}$/.test(literal)) return toInt64(literal); // the usual case

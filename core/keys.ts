@@ -1,8 +1,9 @@
 /**
- * API keys: who may call. They are compared and stored as SHA-256 digests. Timing leaks nothing: a
+ * API keys: who may call, by HTTP bearer authentication (RFC 6750). They are compared and stored as SHA-256 digests. Timing leaks nothing: a
  * near-match of digests reveals nothing about the key. Only valid keys are remembered, in memory.
  */
 
+import { invalidKey, missingKey, type Refusal } from "./errors.ts";
 import { sha256 } from "./sha256.ts";
 
 /** A valid key with an id, which labels it in logs and traces. */
@@ -144,4 +145,43 @@ export function rememberKeys(
  */
 export function isSendable(key: unknown): boolean {
   return typeof key === "string" && /^[\x21-\x7e]+$/.test(key);
+}
+
+/**
+ * Reads the token of an `Authorization` header (RFC 9110 §11.4). It may be any visible ASCII,
+ * unlike the `b64token` of RFC 6750, because any such string can be configured as a key.
+ */
+export function parseBearer(header: string | null): string | Refusal {
+  const bearer = header?.match(/^bearer +(?:([\x21-\x7e]+)$|[^ ])/i);
+  return bearer ? bearer[1] ?? invalidKey : missingKey;
+}
+
+/**
+ * Reads what `verify` returned for a valid key.
+ *
+ * @throws {TypeError} if that is neither `true` nor an object with its own id: an object such as
+ * `{ valid: false }` must let nobody in.
+ */
+export function readVerified(result: unknown): Partial<VerifiedKey> {
+  if (result === true) return {};
+  if (typeof result === "object" && Object.hasOwn(Object(result), "id")) {
+    const { id, caller } = result as { readonly [name in string]: unknown };
+    const isId = typeof id === "string"
+      ? id !== "" && id.length <= 64
+      : Number.isSafeInteger(id);
+    if (isId && caller === undefined) return { id: id as string | number };
+    // Otherwise callers that differ would have the same digest.
+    if (isId && typeof caller === "string" && isWellFormed(caller)) {
+      return { id: id as string | number, caller };
+    }
+  }
+  throw new TypeError(
+    "Wrong result of keys.verify: it must be true, false, undefined, or an object with an id " +
+      "that is a string of 1 to 64 characters or a safe integer, and perhaps a caller that is " +
+      "a well-formed string of one or more characters",
+  );
+}
+
+function isWellFormed(caller: string): boolean {
+  return caller !== "" && !/\p{Surrogate}/u.test(caller);
 }

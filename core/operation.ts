@@ -1,17 +1,14 @@
-/**
- * An operation of the service, as data for the router, the pipeline and the OpenAPI document.
- */
+/** What the router finds for a request, and what it is called with. */
 
-import type { BaseUrl } from "./http/base_url.ts";
 import type {
   Answer,
   BodyLimits,
+  ErrorCode,
   Fields,
   ReadBody,
   ServiceRequest,
 } from "./answer.ts";
-import type { StaticContent } from "../adapters/http/static_content.ts";
-import type { DescribedOperation } from "./openapi/document.ts";
+import type { BaseUrl } from "./http/base_url.ts";
 import type { PetStorage } from "./pets/pet_storage.ts";
 
 /** One request, routed and authenticated. */
@@ -34,17 +31,7 @@ export interface Call {
   readonly readBody: ReadBody;
 }
 
-/** State shared by all requests. */
-export interface Context extends BodyLimits {
-  readonly storage: PetStorage;
-  readonly baseUrl: BaseUrl;
-  /** False after the removal of `getPet`. */
-  readonly getPet: boolean;
-  /** Answers with the OpenAPI document, or with 304. */
-  readonly document: StaticContent;
-}
-
-/** A route at its full path, and what it does. */
+/** A method on a path, and what it does. */
 export interface Endpoint {
   /** The method; `GET` includes `HEAD`. */
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
@@ -58,17 +45,29 @@ export interface Endpoint {
   readonly run: (call: Call) => Promise<Answer>;
 }
 
-/** An operation of the contract: an endpoint below any base address. */
-export interface Operation extends DescribedOperation {
-  readonly fields?: (baseUrl: BaseUrl) => Fields;
-  readonly run: (call: Call, context: Context) => Promise<Answer>;
+/** State shared by all requests. */
+export interface Context extends BodyLimits {
+  /** Keeps the pets. */
+  readonly storage: PetStorage;
+  /** Where the service is mounted. */
+  readonly baseUrl: BaseUrl;
+  /** False after the removal of `getPet`. */
+  readonly getPet: boolean;
+  /** Answers with the OpenAPI document, or with 304. */
+  readonly document: (request: ServiceRequest) => Promise<Answer>;
 }
 
-/** The errors of every operation that needs a key and uses the storage. */
-export const COMMON_ERRORS = [
-  "bad_request",
-  "unauthorized",
-  "too_many_requests",
-  "internal_error",
-  "service_unavailable",
-] as const;
+/**
+ * An operation of the contract: an endpoint whose path is below the base address, and which is
+ * called with the state of the service. The OpenAPI document describes it by its `id`.
+ */
+export interface Operation extends Omit<Endpoint, "fields" | "run"> {
+  /** Its `operationId`. */
+  readonly id: "listPets" | "createPet" | "getPet" | "getOpenApi";
+  /** All errors that it answers with, except 405. */
+  readonly errors: readonly ErrorCode[];
+  /** Header fields of all its responses, including errors, beside those of JSON. */
+  readonly fields?: (baseUrl: BaseUrl) => Fields;
+  /** Answers a call. Rejects only with a `StorageError` or an unexpected error. */
+  readonly run: (call: Call, context: Context) => Promise<Answer>;
+}

@@ -26,7 +26,11 @@ export function checkNames(
   }
 }
 
-/** @throws {TypeError} if an option is not a function. */
+/**
+ * Refuses an option that is not a function.
+ *
+ * @throws {TypeError} if it is not.
+ */
 export function checkFunction(value: unknown, name: string): void {
   if (typeof value === "function") return;
   throw new TypeError(
@@ -34,7 +38,11 @@ export function checkFunction(value: unknown, name: string): void {
   );
 }
 
-/** @throws {RangeError} if an option is not an integer from `least` to `most`. */
+/**
+ * Refuses options that are not integers from `least` to `most`.
+ *
+ * @throws {RangeError} if one is not.
+ */
 export function checkIntegers(
   options: Readonly<Record<string, number>>,
   least: number,

@@ -3,79 +3,53 @@
  * one place.
  */
 
-import type { HandlerOptions, RateLimitResult } from "./handler_options.ts";
 import {
   type Answer,
   CONNECTION_FIELDS,
   type Fields,
-  isFieldValue,
   JSON_HEADERS,
   type Service,
 } from "./answer.ts";
 import {
   internalError,
+  invalidKey,
   outcomeUnknown,
+  pathNotFound,
   Refusal,
   tooManyRequests,
   unavailable,
 } from "./errors.ts";
-import { createRouter, type Found } from "./router.ts";
-import { staticContent } from "../adapters/http/static_content.ts";
+import type { CheckedOptions, RateLimitResult } from "./handler_options.ts";
 import { normalizePath, parseTarget } from "./http/target.ts";
-import { invalidKey, parseBearer, readVerified } from "./authenticate.ts";
-import type { VerifiedKey } from "./keys.ts";
-import { openApiDocument } from "./openapi/document.ts";
+import { parseBearer, readVerified, type VerifiedKey } from "./keys.ts";
+import { operationsOf } from "./openapi/operations.ts";
 import type { Context, Endpoint } from "./operation.ts";
-import { removedPet } from "./operations/get_pet.ts";
-import {
-  operations,
-  operationsWithoutGetPet,
-} from "./operations/operations.ts";
+import { getPet, removedPet } from "./pet_store.ts";
 import { isStorageError } from "./pets/pet_storage.ts";
-import { report } from "./report.ts";
+import { createRouter, type Router } from "./router.ts";
+import { isFieldValue } from "./runtimes.ts";
 
 /** Who may call, how often, and who receives the cause of a 500 or 503. */
-export interface PipelineOptions
-  extends Required<Pick<HandlerOptions, "keys" | "onError">> {
-  readonly rateLimit?: HandlerOptions["rateLimit"] | undefined;
-}
+export type PipelineOptions =
+  & Pick<CheckedOptions, "keys" | "onError">
+  & Partial<Pick<CheckedOptions, "rateLimit">>;
 
-/** The options of `createHandler`, checked and filled in. */
-export interface ServiceOptions
-  extends PipelineOptions, Omit<Context, "document"> {}
-
-/** Makes the service: the operations below its base address, and `others` at their own paths. */
-export function createService(
-  options: ServiceOptions,
-  others: readonly Endpoint[] = [],
-): Service {
-  const { baseUrl, storage, getPet } = options;
-  const served = getPet ? operations : operationsWithoutGetPet;
-  const { idempotencyRetention } = storage;
-  const document = staticContent(
-    () => {
-      const limits = { ...options, idempotencyRetention };
-      const document = openApiDocument(baseUrl, served, limits);
-      return new TextEncoder().encode(JSON.stringify(document));
-    },
-    { "content-type": "application/json" },
-  );
-  const context: Context = { ...options, document };
+/** Makes the service: the operations below its base address, and `endpoints` at their own paths. */
+export function createService(options: CheckedOptions & Context): Service {
+  const { baseUrl, endpoints } = options;
   const findOperation = createRouter(
-    served.map(({ method, path, isPublic, fields, run }): Endpoint => ({
-      method,
-      path: baseUrl.path + path,
-      isPublic,
+    operationsOf(options).map(({ fields, run, ...operation }): Endpoint => ({
+      ...operation,
+      path: baseUrl.path + operation.path,
       fields: fields && Object.freeze({ ...JSON_HEADERS, ...fields(baseUrl) }),
-      run: (call) => run(call, context),
+      run: (call) => run(call, options),
     })),
   );
-  const findOther = createRouter(others);
-  const findRemoved = getPet ? () => undefined : removedPet(baseUrl);
-  const notFound = new Refusal(
-    "not_found",
-    `Cannot find this path: ${baseUrl.path}/openapi.json describes those of the service`,
-  );
+  const findOther = createRouter(endpoints);
+  const findRemoved = options.getPet
+    ? () => undefined
+    : routeOfRemovedPet(baseUrl);
+  const notFound = pathNotFound(`${baseUrl.path}/openapi.json`);
   return createPipeline(
     (method, path) =>
       findOperation(method, normalizePath(path)) ?? findOther(method, path) ??
@@ -84,11 +58,23 @@ export function createService(
   );
 }
 
+/** Makes what answers every method on the path of `getPet` after its removal. */
+function routeOfRemovedPet(
+  baseUrl: Context["baseUrl"],
+): (path: string) => Answer | undefined {
+  const route = baseUrl.path + getPet.path;
+  const find = createRouter([{ method: "GET", path: route }]);
+  const removed = { ...removedPet(baseUrl), route };
+  return (path) => find("GET", path) && removed;
+}
+
 /**
  * Makes the pipeline, which every request to an endpoint passes through; `find` answers all others.
  */
 export function createPipeline(
-  find: (method: string, path: string) => Found<Endpoint> | Answer,
+  find: (
+    ...request: Parameters<Router<Endpoint>>
+  ) => Exclude<ReturnType<Router<Endpoint>>, undefined>,
   { keys, rateLimit, onError }: PipelineOptions,
 ): Service {
   return async (request, _connection, readBody) => {
@@ -100,8 +86,8 @@ export function createPipeline(
       if (target instanceof Refusal) return target;
       const found = find(request.method, target.path);
       if ("status" in found) return found;
-      const { route, parameter } = found;
-      endpoint = route;
+      const { parameter } = found;
+      endpoint = found.endpoint;
       let scope = "";
       if (endpoint.isPublic !== true) {
         const key = parseBearer(request.headers.get("authorization"));
@@ -173,6 +159,11 @@ function complete(
     : { ...headers, ...fields, ...limitFields };
   const completed = { status, headers: all, body, code, route, keyId };
   return "cause" in answer ? { ...completed, cause: answer.cause } : completed;
+}
+
+/** Calls a reporter, such as `onError`. If the reporter itself fails, ignores it. */
+export function report(reporter: () => unknown): void {
+  (async () => await reporter())().catch(() => {});
 }
 
 function refusalFor(cause: unknown): Refusal {

@@ -30,7 +30,12 @@ export {
   petToJson,
 } from "./pets/pet.ts";
 export { checkNewPet } from "./pets/new_pet.ts";
-export { type Page, type PageRequest, toPage } from "./pets/page.ts";
+export {
+  type Page,
+  type PageRequest,
+  rowsToRead,
+  toPage,
+} from "./pets/page.ts";
 export { type PetStorage, StorageError } from "./pets/pet_storage.ts";
 export type {
   ApiKeyRecord,

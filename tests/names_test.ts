@@ -1,7 +1,6 @@
 /**
  * Names of files and tests. The test of `x.ts` is `x_test.ts` in the same place of `tests/`. A source without
- * one is listed in `lab/mutations.ts`, beside the test that covers it; files of types need none, and the
- * operations have the contract over HTTP.
+ * one is listed in `lab/mutations.ts`, beside the test that covers it; files of types need none.
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -17,7 +16,6 @@ const withoutTest = globSync(["mod.ts", "{core,adapters}/**/*.ts"], {
   cwd: ROOT,
 }).map((path) => path.replaceAll("\\", "/")).filter((path) =>
   !existsSync(pathOf(`tests/${path.replace(/\.ts$/, "_test.ts")}`)) &&
-  !path.startsWith("core/operations/") &&
   hasCode(readText(path))
 );
 

@@ -8,10 +8,7 @@ import {
   memoryStorage,
   type PetDatabase,
 } from "../adapters/storage/memory/mod.ts";
-import type {
-  ApiKeyRecord,
-  ApiKeyStorage,
-} from "../core/api_key_storage.ts";
+import type { ApiKeyRecord, ApiKeyStorage } from "../core/api_key_storage.ts";
 import { type Pet, petId } from "../core/pets/pet.ts";
 import type { Page, PageRequest } from "../core/pets/page.ts";
 import { StorageError } from "../core/pets/pet_storage.ts";

@@ -1,14 +1,13 @@
 /** The operations: each sends a request and checks the response. */
 
 import * as v from "valibot";
-import { checkNames } from "../../core/options.ts";
-import { int64Schema } from "../../core/pets/new_pet.ts";
+import { checkNames, int64Problem, isInt64 } from "../../core/kit.ts";
 import {
   type NewPet,
   type Pet,
   petId,
   type PetStatus,
-} from "../../core/pets/pet.ts";
+} from "../../core/storage.ts";
 import type { Settings } from "./options.ts";
 
 /** One operation, about to be performed. */
@@ -51,6 +50,11 @@ export interface PetsPage {
   /** Selects the next page, for `listPets`; absent if no more pets match. */
   readonly next?: PetsQuery;
 }
+
+const int64Schema = v.custom<bigint>(
+  isInt64,
+  ({ input }) => int64Problem(input),
+);
 
 /**
  * Does not check names, because the server's rules for them may have changed since, and accepts any

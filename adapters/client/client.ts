@@ -1,8 +1,7 @@
 /** The operations as methods, which retry after transient failures. */
 
-import { MAX_LIMIT } from "../../core/pets/page.ts";
-import { checkNames } from "../../core/options.ts";
-import type { NewPet, Pet } from "../../core/pets/pet.ts";
+import { checkNames, MAX_LIMIT } from "../../core/kit.ts";
+import type { NewPet, Pet } from "../../core/storage.ts";
 import {
   checkQuery,
   type ClientCall,

@@ -1,6 +1,6 @@
 /** The error that a call of the client rejects with. */
 
-import type { ErrorCode } from "../../core/answer.ts";
+import type { ErrorCode } from "../../core/kit.ts";
 
 /**
  * The codes that this version of the client knows: those of the service, and four for failures on

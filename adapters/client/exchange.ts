@@ -1,6 +1,6 @@
 /** Sends one request and reads its whole response, unless time runs out or the caller aborts. */
 
-import { decodeUtf8, giveUp, Pieces } from "../../core/http/body.ts";
+import { decodeUtf8, giveUp, Pieces } from "../../core/kit.ts";
 import type { ClientCall } from "./calls.ts";
 import type { Settings } from "./options.ts";
 

@@ -21,14 +21,14 @@
  * @module
  */
 
-export type { ErrorCode } from "../../core/answer.ts";
+export type { ErrorCode } from "../../core/kit.ts";
 export {
   type NewPet,
   type Pet,
   type PetId,
   type PetStatus,
   petToJson,
-} from "../../core/pets/pet.ts";
+} from "../../core/storage.ts";
 export {
   type AnyPetStoreError,
   PetStoreError,

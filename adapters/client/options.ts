@@ -1,13 +1,13 @@
 /** The options of a client, and a check of where its key may be sent. */
 
-import { checkRuntime } from "../../core/int64.ts";
-import { isSendable } from "../../core/keys.ts";
 import {
   checkFunction,
   checkIntegers,
   checkNames,
+  checkRuntime,
+  isSendable,
   MAX_TIME,
-} from "../../core/options.ts";
+} from "../../core/kit.ts";
 
 /** Settings of `createClient`. */
 export interface ClientOptions {

@@ -1,8 +1,7 @@
 /** Makes the result of a call, or the error, from what was received. */
 
 import * as v from "valibot";
-import { ERROR_STATUS } from "../../core/errors.ts";
-import { parseWithInt64 } from "../../core/int64.ts";
+import { ERROR_STATUS, parseWithInt64 } from "../../core/kit.ts";
 import { type ClientCall, Mismatch } from "./calls.ts";
 import { PetStoreError, type PetStoreErrorCode } from "./error.ts";
 import { MAX_BODY_BYTES, type Received } from "./exchange.ts";

@@ -1,6 +1,6 @@
 /** Sends and compresses large files in pieces, for Deno. */
 
-import { type Answer, withFields } from "../../core/answer.ts";
+import { type Answer, withFields } from "../../core/kit.ts";
 import type { Bytes } from "../http/static_content.ts";
 
 /** The size of a piece, in bytes. */

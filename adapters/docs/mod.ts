@@ -8,16 +8,18 @@
  * @module
  */
 
-import { toResponse } from "../../core/answer.ts";
-import { Refusal } from "../../core/errors.ts";
-import { createRouter } from "../../core/router.ts";
-import { webBody } from "../../core/handler.ts";
-import type { Endpoint } from "../../core/operation.ts";
-import { createPipeline } from "../../core/service.ts";
+import {
+  createPipeline,
+  createRouter,
+  type Endpoint,
+  Refusal,
+  toResponse,
+  webBody,
+} from "../../core/kit.ts";
 import { traceLayer } from "../layers/tracing.ts";
 import { createPage, type DocsOptions } from "./page_endpoints.ts";
 
-export type { Call, Endpoint } from "../../core/operation.ts";
+export type { Call, Endpoint } from "../../core/kit.ts";
 export type { DocsOptions } from "./page_endpoints.ts";
 
 /** The page and its files, which need no API key. */

@@ -1,14 +1,12 @@
 /** The page and its files as endpoints. */
 
 import { readFile } from "node:fs/promises";
-import type { Fields } from "../../core/answer.ts";
+import { checkNames, type Endpoint, type Fields } from "../../core/kit.ts";
 import {
   type Bytes,
   type StaticContent,
   staticContent,
 } from "../http/static_content.ts";
-import type { Endpoint } from "../../core/operation.ts";
-import { checkNames } from "../../core/options.ts";
 import { inPieces, inTurns } from "./in_pieces.ts";
 
 /** Settings of `docs`. */

@@ -1,14 +1,14 @@
 /** Types and messages that the HTTP adapters share. Each exports a `serve`. */
 
-import { toResponse } from "../../core/answer.ts";
-import { internalError } from "../../core/errors.ts";
 import {
   checkFunction,
   checkIntegers,
   checkNames,
+  internalError,
+  report,
   shown,
-} from "../../core/options.ts";
-import { report } from "../../core/report.ts";
+  toResponse,
+} from "../../core/kit.ts";
 
 /** Settings that every `serve` accepts. */
 export interface ServeOptions {

@@ -1,7 +1,11 @@
 /** Content that does not change while the process lives, with `ETag`, 304 and gzip. */
 
-import type { Answer, Fields, ServiceRequest } from "../../core/answer.ts";
-import { sha256 } from "../../core/sha256.ts";
+import {
+  type Answer,
+  type Fields,
+  type ServiceRequest,
+  sha256,
+} from "../../core/kit.ts";
 
 /** Bytes, because a string would be encoded again for each request. */
 export type Bytes = Uint8Array<ArrayBuffer>;

@@ -1,13 +1,17 @@
 /** API keys that the service issues itself. An adapter stores their records. */
 
-import * as v from "valibot";
-import type { ApiKeyRecord, ApiKeyStorage } from "../../core/api_key_storage.ts";
-import { type ApiKeys, type FoundKey, rememberKeys } from "../../core/keys.ts";
-import { sha256 } from "../../core/sha256.ts";
+import type { ApiKeyRecord, ApiKeyStorage } from "../../core/storage.ts";
+import {
+  type ApiKeys,
+  checkFunction,
+  checkNames,
+  type FoundKey,
+  nameProblem,
+  rememberKeys,
+  report,
+  sha256,
+} from "../../core/kit.ts";
 import { generateKey, isIssuedForm } from "./key_form.ts";
-import { nameSchema } from "../../core/pets/name.ts";
-import { checkFunction, checkNames } from "../../core/options.ts";
-import { report } from "../../core/report.ts";
 
 /** A key that was just issued, and its record. */
 export interface IssuedKey {
@@ -230,9 +234,9 @@ function checkExpires(expires: Date, { find, markUsed }: ApiKeyStorage): void {
 }
 
 async function makeKey(name: string) {
-  const check = v.safeParse(nameSchema, name);
-  if (!check.success) {
-    throw new RangeError(`The name of an API key ${check.issues[0].message}`);
+  const problem = nameProblem(name);
+  if (problem !== undefined) {
+    throw new RangeError(`The name of an API key ${problem}`);
   }
   const key = generateKey();
   return { key, name, digest: await sha256(key), created: new Date() };

@@ -5,7 +5,7 @@
  * change, tests/adapters/standalone/open_telemetry_slow.ts fails.
  */
 
-import type { Layer, ServiceRequest } from "../../core/answer.ts";
+import type { Layer, ServiceRequest } from "../../core/kit.ts";
 
 /** The key of the current span in a context. */
 export const SPAN: symbol = Symbol.for("OpenTelemetry Context Key SPAN");

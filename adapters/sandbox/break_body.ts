@@ -6,11 +6,7 @@ import {
   setImmediate as nextTurn,
   setTimeout as sleep,
 } from "node:timers/promises";
-import {
-  type Answer,
-  type Fields,
-  withFields,
-} from "../../core/answer.ts";
+import { type Answer, type Fields, withFields } from "../../core/kit.ts";
 import type { Fault } from "./fault.ts";
 
 /** How many pieces per second a dripping body has. */

@@ -1,18 +1,22 @@
 /** The control address of a sandbox, through which a test program controls it. */
 
-import { notJson, readText, wrongMediaType } from "../../core/http/body.ts";
 import {
   type Answer,
+  createRouter,
+  type Endpoint,
   jsonAnswer,
+  notJson,
+  parseInt64,
+  parseTarget,
+  parseWithInt64,
+  petsToJson,
   type ReadBody,
+  readText,
+  Refusal,
   type Service,
   type ServiceRequest,
-} from "../../core/answer.ts";
-import { Refusal } from "../../core/errors.ts";
-import { createRouter, type Route } from "../../core/router.ts";
-import { parseTarget } from "../../core/http/target.ts";
-import { parseInt64, parseWithInt64 } from "../../core/int64.ts";
-import { petsToJson } from "../../core/pets/pet.ts";
+  wrongMediaType,
+} from "../../core/kit.ts";
 import { LOOPBACK } from "../http/server.ts";
 import type { Store } from "./store.ts";
 import type { Worlds } from "./worlds.ts";
@@ -33,7 +37,7 @@ interface Call {
 /** Returns JSON, an answer, or nothing for a 204. Throws if the body or the query is wrong. */
 type Act = (call: Call) => string | Answer | void;
 
-interface ControlRoute extends Route {
+interface ControlRoute extends Pick<Endpoint, "method" | "path"> {
   readonly act: Act;
   readonly hasBody?: true;
 }
@@ -128,7 +132,7 @@ export function createControl(
     if (message !== undefined) return refusal(403, "forbidden", message);
     const found = find(request.method, target.path) ?? notFound;
     if ("status" in found) return found;
-    const { act, hasBody } = found.route;
+    const { act, hasBody } = found.endpoint;
     const read = hasBody
       ? await readJson(request, readBody)
       : { json: undefined };

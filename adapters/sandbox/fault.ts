@@ -1,19 +1,20 @@
 /** The faults that a tester can cause, and how they are checked. */
 
 import * as v from "valibot";
-import { parseBaseUrl } from "../../core/http/base_url.ts";
 import {
   type Answer,
+  createRouter,
+  ERROR_STATUS,
   type ErrorCode,
   type Fields,
   isFieldValue,
-} from "../../core/answer.ts";
-import { ERROR_STATUS, Refusal } from "../../core/errors.ts";
-import { createRouter } from "../../core/router.ts";
-import { normalizePath } from "../../core/http/target.ts";
-import { missingKey } from "../../core/authenticate.ts";
-import { operations } from "../../core/operations/operations.ts";
-import { MAX_TIME } from "../../core/options.ts";
+  MAX_TIME,
+  missingKey,
+  normalizePath,
+  operationsOf,
+  parseBaseUrl,
+  Refusal,
+} from "../../core/kit.ts";
 
 /**
  * The value of a header field that names a time: so many seconds after the answer begins, as a
@@ -130,7 +131,7 @@ const ERROR_FIELDS: Readonly<Partial<Record<ErrorCode, Fields>>> = {
 /** The methods that a client or a gateway may send. */
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /** The operations at their paths, with the header fields of all their answers. */
-const ROUTES = operations.map((
+const ROUTES = operationsOf({ getPet: true }).map((
   { method, path, isPublic = false, fields = () => ({}) },
 ) => ({
   method,
@@ -321,9 +322,10 @@ export function checkFaults(faults: readonly unknown[]): readonly Fault[] {
   });
 }
 
-/** The route of a path or template; each has `GET`. */
+/** The operation `GET` of a path or template; each has one. */
 function routeOf(path: string) {
-  return findRoute("GET", path)?.route;
+  const found = findRoute("GET", path);
+  return found && "endpoint" in found ? found.endpoint : undefined;
 }
 
 /** A request, as far as `when` looks at it. */
@@ -344,7 +346,7 @@ export interface Arrived {
 function operationOf({ method, path, getPet }: OperationRequest) {
   const found = findRoute(method, path);
   if (found === undefined || !("parameter" in found)) return undefined;
-  return getPet || found.parameter === "" ? found.route : undefined;
+  return getPet || found.parameter === "" ? found.endpoint : undefined;
 }
 type OperationRequest = Pick<Arrived, "method" | "path" | "getPet">;
 

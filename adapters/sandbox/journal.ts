@@ -1,7 +1,6 @@
 /** The journal: the requests that the service received, and how they were answered. */
 
-import type { Fields, ReadBody } from "../../core/answer.ts";
-import { report } from "../../core/report.ts";
+import { type Fields, type ReadBody, report } from "../../core/kit.ts";
 import type { Fault } from "./fault.ts";
 
 /** A request to the service. */

@@ -2,7 +2,12 @@
 
 import { statSync } from "node:fs";
 import process from "node:process";
-import { checkRuntime, parseWithInt64 } from "../../core/int64.ts";
+import {
+  apiKeys,
+  checkRuntime,
+  parseBearer,
+  parseWithInt64,
+} from "../../core/kit.ts";
 import {
   APART,
   parseArguments,
@@ -10,9 +15,7 @@ import {
   reportAndExit,
   UsageError,
 } from "../standalone/command_line.ts";
-import { apiKeys } from "../../core/keys.ts";
 import { check, integer, readHost } from "../standalone/config.ts";
-import { parseBearer } from "../../core/authenticate.ts";
 import { LOOPBACK } from "../http/server.ts";
 import { MAX_BYTES } from "./control.ts";
 import { describeRequest } from "./log.ts";

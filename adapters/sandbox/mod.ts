@@ -6,10 +6,8 @@
  * @module
  */
 
-import { toResponse } from "../../core/answer.ts";
-import { Refusal } from "../../core/errors.ts";
-import type { Pet } from "../../core/pets/pet.ts";
-import { webBody } from "../../core/handler.ts";
+import { Refusal, toResponse, webBody } from "../../core/kit.ts";
+import type { Pet } from "../../core/storage.ts";
 import type { Fault } from "./fault.ts";
 import type { RecordedRequest } from "./journal.ts";
 import {
@@ -19,8 +17,8 @@ import {
 } from "./serve.ts";
 import { createWorlds, type SandboxOptions } from "./worlds.ts";
 
-export type { Fields } from "../../core/answer.ts";
-export type { NewPet, Pet, PetId, PetStatus } from "../../core/pets/pet.ts";
+export type { Fields } from "../../core/kit.ts";
+export type { NewPet, Pet, PetId, PetStatus } from "../../core/storage.ts";
 export type {
   Fault,
   FaultAnswer,

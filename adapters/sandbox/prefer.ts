@@ -1,7 +1,6 @@
 /** `Prefer` (RFC 7240): what a client asks of one answer. */
 
-import { type Answer, withFields } from "../../core/answer.ts";
-import { MAX_TIME } from "../../core/options.ts";
+import { type Answer, MAX_TIME, withFields } from "../../core/kit.ts";
 import { ERROR_CODES, type Fault } from "./fault.ts";
 
 /** Reads `Prefer: code=503, delay=2000` (RFC 7240) as a fault that says which part is applied. */

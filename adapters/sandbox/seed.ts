@@ -1,16 +1,22 @@
 /** The pets that a sandbox starts with, and where it keeps them. */
 
-import { Refusal } from "../../core/errors.ts";
-import { INT64_MAX, INT64_MIN, isInt64 } from "../../core/int64.ts";
-import { inForm, parseNewPet } from "../../core/pets/new_pet.ts";
-import { rowsToRead, toPage } from "../../core/pets/page.ts";
+import {
+  inForm,
+  INT64_MAX,
+  INT64_MIN,
+  isInt64,
+  parseNewPet,
+  PET_STATUSES,
+  Problems,
+} from "../../core/kit.ts";
 import {
   type NewPet,
   type Pet,
-  PET_STATUSES,
   petId,
-} from "../../core/pets/pet.ts";
-import type { PetStorage } from "../../core/pets/pet_storage.ts";
+  type PetStorage,
+  rowsToRead,
+  toPage,
+} from "../../core/storage.ts";
 import { DEFAULT_RETENTION, storageError } from "../storage/pet_database.ts";
 
 /** A pet that a sandbox starts with. */
@@ -96,10 +102,7 @@ function makePets(seed: unknown, maxPets: number): Pet[] {
     const { id = last + 1n } = Object(given);
     const wrong = (reason: string) =>
       new TypeError(`Cannot seed pets: pet ${i + 1}: ${reason}`);
-    if (pet instanceof Refusal) {
-      const reason = pet.message.replace("Cannot create pet: ", "");
-      throw wrong(reason.replace("the body", "it"));
-    }
+    if (pet instanceof Problems) throw wrong(pet.toString("it"));
     // A create ignores a member that is unknown, but a test would not notice a misspelt one.
     const unknown = Object.keys(Object(given))
       .find((name) => !MEMBERS.includes(name));

@@ -7,11 +7,17 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { toHandler } from "../../core/handler.ts";
-import type { Fields, Service } from "../../core/answer.ts";
-import { Refusal } from "../../core/errors.ts";
-import { checkIntegers, checkNames, shown } from "../../core/options.ts";
-import { isHost, noTunnel } from "../../core/http/target.ts";
+import {
+  checkIntegers,
+  checkNames,
+  type Fields,
+  isHost,
+  noTunnel,
+  Refusal,
+  type Service,
+  shown,
+  toHandler,
+} from "../../core/kit.ts";
 import { clientErrorListener, refuse } from "../http/node/client_error.ts";
 import { toNodeListener } from "../http/node/listener.ts";
 import { checkHostname, listenError, origin } from "../http/server.ts";

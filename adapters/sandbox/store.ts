@@ -1,21 +1,21 @@
 /** The service of a sandbox: a pet store in memory with its faults and its journal. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { readHandlerOptions } from "../handler.ts";
-import { readText } from "../../core/http/body.ts";
-import { corsLayer } from "../../core/http/cors.ts";
+import { serviceOf } from "../handler.ts";
 import {
   type Answer,
+  corsLayer,
+  normalizePath,
+  parseBearer,
+  parseTarget,
   type ReadBody,
+  readHandlerOptions,
+  readText,
   type Service,
   type ServiceRequest,
   withFields,
-} from "../../core/answer.ts";
-import { normalizePath, parseTarget } from "../../core/http/target.ts";
-import { parseBearer } from "../../core/authenticate.ts";
-import type { Pet } from "../../core/pets/pet.ts";
-import { StorageError } from "../../core/pets/pet_storage.ts";
-import { createService } from "../../core/service.ts";
+} from "../../core/kit.ts";
+import { type Pet, StorageError } from "../../core/storage.ts";
 import { breakBody, type Connection } from "./break_body.ts";
 import {
   appliesTo,
@@ -73,7 +73,7 @@ export function createStore(settings: StoreSettings) {
   /** Opens the service anew, with the pets of the seed. */
   function reset(): void {
     kept = [...seed.pets];
-    service = createService(readHandlerOptions({
+    service = serviceOf(readHandlerOptions({
       storage: arrayStorage(kept, room, seed.nextId),
       keys: { verify: (key) => keys.includes(key) },
       getPet,

@@ -1,14 +1,15 @@
 /** The stores of a sandbox: one, or one for each key. */
 
-import { Refusal } from "../../core/errors.ts";
-import { apiKeys } from "../../core/keys.ts";
-import { invalidKey, parseBearer } from "../../core/authenticate.ts";
 import {
+  apiKeys,
   checkFunction,
   checkIntegers,
   checkNames,
+  invalidKey,
   MAX_TIME,
-} from "../../core/options.ts";
+  parseBearer,
+  Refusal,
+} from "../../core/kit.ts";
 import { Journal, type SandboxEvent, shorten } from "./journal.ts";
 import { makeSeed, type SeedPet } from "./seed.ts";
 import { createStore, type Store } from "./store.ts";

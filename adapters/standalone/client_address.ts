@@ -1,7 +1,7 @@
 /** The address that a request comes from, even behind proxies. */
 
 import { isIP } from "node:net";
-import type { ServiceRequest } from "../../core/answer.ts";
+import type { ServiceRequest } from "../../core/kit.ts";
 
 /** What a runtime passes with a request: Deno's info, Bun's server, Node's socket. */
 type Connection = Partial<{

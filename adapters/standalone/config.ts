@@ -1,8 +1,6 @@
 /** The configuration of the standalone server: environment variables, checked at startup. */
 
-import { parseBaseUrl } from "../../core/http/base_url.ts";
-import { corsLayer } from "../../core/http/cors.ts";
-import { apiKeys } from "../../core/keys.ts";
+import { apiKeys, corsLayer, parseBaseUrl } from "../../core/kit.ts";
 import {
   parsePostgresUrl,
   type PostgresAddress,

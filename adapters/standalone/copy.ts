@@ -1,7 +1,8 @@
 /** The command `copy`: copies all pets and issued API keys from one database to an empty one. */
 
 import process from "node:process";
-import { parsePetId, type PetId } from "../../core/pets/pet.ts";
+import { parsePetId } from "../../core/kit.ts";
+import type { PetId } from "../../core/storage.ts";
 import { parseArguments, PROGRAM, UsageError } from "./command_line.ts";
 import { check, readLastingDatabase } from "./config.ts";
 import { copyAll } from "./copy_records.ts";

@@ -1,8 +1,11 @@
 /** Ends a service: counts the requests in flight, and refuses new ones. */
 
-import type { Layer, ReadBody } from "../../core/answer.ts";
-import { shuttingDown } from "../../core/errors.ts";
-import { parseTarget } from "../../core/http/target.ts";
+import {
+  type Layer,
+  parseTarget,
+  type ReadBody,
+  shuttingDown,
+} from "../../core/kit.ts";
 
 /** The paths that are answered to the end; `/readyz` is refused, as it should be. */
 const TO_THE_END = ["/livez", "/metrics"];

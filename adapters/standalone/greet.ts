@@ -1,6 +1,6 @@
 /** The greeting: where the server listens, and how to get an API key. */
 
-import { StorageError } from "../../core/pets/pet_storage.ts";
+import { StorageError } from "../../core/storage.ts";
 import process from "node:process";
 import { LOOPBACK, origin } from "../http/server.ts";
 import { PROGRAM } from "./command_line.ts";

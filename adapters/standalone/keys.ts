@@ -1,13 +1,12 @@
 /** The command `keys`: issues, lists and revokes API keys. */
 
-import * as v from "valibot";
 import { existsSync, fstatSync, statSync } from "node:fs";
 import process from "node:process";
 import { text as readText } from "node:stream/consumers";
-import type { ApiKeyRecord } from "../../core/api_key_storage.ts";
+import type { ApiKeyRecord } from "../../core/storage.ts";
+import { nameProblem } from "../../core/kit.ts";
 import { type IssuedKeys, issuedKeys } from "../keys/issued_keys.ts";
 import { isIssuedForm } from "../keys/key_form.ts";
-import { nameSchema } from "../../core/pets/name.ts";
 import {
   parseArguments,
   printable,
@@ -146,9 +145,9 @@ const list: Action = async (keys) => {
 };
 
 function issue(name: string, options: { readonly expires?: Date }): Action {
-  const { issues } = v.safeParse(nameSchema, name);
-  if (issues !== undefined) {
-    throw new UsageError(`Cannot read NAME: it ${issues[0].message}`);
+  const problem = nameProblem(name);
+  if (problem !== undefined) {
+    throw new UsageError(`Cannot read NAME: it ${problem}`);
   }
   return async (keys) => {
     const { key, record } = await keys.issue(name, options);

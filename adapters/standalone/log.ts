@@ -1,12 +1,8 @@
 /** The log: JSON lines, with requests on standard output and faults on standard error. */
 
 import { inspect } from "node:util";
-import {
-  type Answer,
-  type Layer,
-  withFields,
-} from "../../core/answer.ts";
-import { StorageError } from "../../core/pets/pet_storage.ts";
+import { type Answer, type Layer, withFields } from "../../core/kit.ts";
+import { StorageError } from "../../core/storage.ts";
 import { findContexts, SPAN, type Span } from "../layers/tracing.ts";
 import { clientAddress } from "./client_address.ts";
 import type { Config } from "./config.ts";

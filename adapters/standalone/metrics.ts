@@ -2,10 +2,9 @@
 
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import process from "node:process";
-import type { Layer } from "../../core/answer.ts";
+import type { Endpoint, Layer } from "../../core/kit.ts";
+import { type PetStorage, StorageError } from "../../core/storage.ts";
 import { knownMethod } from "../layers/tracing.ts";
-import type { Endpoint } from "../../core/operation.ts";
-import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
 import type { PoolCounts } from "../storage/pet_database.ts";
 import { VERSION } from "./command_line.ts";
 import type { Database } from "./config.ts";

@@ -1,7 +1,7 @@
 /** Prints the OpenAPI document of a service at `BASE_URL` (default `/v1`). */
 
 import process from "node:process";
-import { openApi } from "../../core/operations/operations.ts";
+import { openApi } from "../../core/kit.ts";
 import { APART, parseArguments, reportAndExit } from "./command_line.ts";
 import { check } from "./config.ts";
 import { toOpenApi30 } from "./openapi_30.ts";

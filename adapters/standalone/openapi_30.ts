@@ -1,6 +1,6 @@
 /** Converts the OpenAPI document for tools that only support OpenAPI 3.0. */
 
-import type { JsonObject } from "../../core/openapi/schemas.ts";
+import type { JsonObject } from "../../core/kit.ts";
 
 type Value = JsonObject[string];
 

@@ -1,9 +1,7 @@
 /** Probes for orchestrators and load balancers: is the process alive, and is it ready? */
 
-import { jsonAnswer } from "../../core/answer.ts";
-import { Refusal } from "../../core/errors.ts";
-import type { Endpoint } from "../../core/operation.ts";
-import type { PetStorage } from "../../core/pets/pet_storage.ts";
+import { type Endpoint, jsonAnswer, Refusal } from "../../core/kit.ts";
+import type { PetStorage } from "../../core/storage.ts";
 
 const ok = jsonAnswer(200, '{"status":"ok"}');
 const notReady = new Refusal(

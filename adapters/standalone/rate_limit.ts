@@ -1,8 +1,11 @@
 /** Rate limits, counted in the memory of this process, by key and by address. */
 
-import { type Layer, withFields } from "../../core/answer.ts";
-import { tooManyRequests } from "../../core/errors.ts";
-import type { RateLimitResult } from "../../core/handler_options.ts";
+import {
+  type Layer,
+  type RateLimitResult,
+  tooManyRequests,
+  withFields,
+} from "../../core/kit.ts";
 import { clientAddress, networkOf } from "./client_address.ts";
 
 /** At most `requests` in `seconds`. Both are positive integers. */

@@ -8,7 +8,7 @@
 
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
-import { respond } from "../../core/handler.ts";
+import { respond } from "../../core/kit.ts";
 import { reportAndExit } from "./command_line.ts";
 import { readConfig } from "./config.ts";
 import { greet } from "./greet.ts";

@@ -1,15 +1,20 @@
 /** The standalone service: the core's, wrapped in layers, from a configuration. */
 
 import { setTimeout as delay } from "node:timers/promises";
-import { readHandlerOptions } from "../handler.ts";
-import { corsLayer } from "../../core/http/cors.ts";
-import type { Layer, Service } from "../../core/answer.ts";
-import { Refusal } from "../../core/errors.ts";
-import { createRouter } from "../../core/router.ts";
-import { anyOf, apiKeys } from "../../core/keys.ts";
+import { serviceOf } from "../handler.ts";
+import {
+  anyOf,
+  apiKeys,
+  corsLayer,
+  createPipeline,
+  createRouter,
+  type Endpoint,
+  type Layer,
+  readHandlerOptions,
+  Refusal,
+  type Service,
+} from "../../core/kit.ts";
 import { issuedKeys } from "../keys/issued_keys.ts";
-import type { Endpoint } from "../../core/operation.ts";
-import { createPipeline, createService } from "../../core/service.ts";
 import { traceLayer } from "../layers/tracing.ts";
 import { createPage, SWAGGER_UI } from "../docs/page_endpoints.ts";
 import { howToInstall } from "./command_line.ts";
@@ -85,7 +90,10 @@ export async function openService(
   return {
     /** The service, the probes, the page and, unless they have their own port, the metrics. */
     answer: layered(
-      createService(options, [...onMainPort, ...page.endpoints]),
+      serviceOf({
+        ...options,
+        endpoints: [...onMainPort, ...page.endpoints],
+      }),
       cors && corsLayer(cors, basePath),
     ),
     /** The probes and metrics, for their own port. */

@@ -4,7 +4,7 @@ import type {
   ApiKeyRecord,
   ApiKeyStorage,
   NewApiKeyRecord,
-} from "../../core/api_key_storage.ts";
+} from "../../core/storage.ts";
 import { API_KEY_COLUMNS, toApiKeyRecord } from "./stored_row.ts";
 
 /** In ms. */

@@ -1,12 +1,14 @@
 /** Queues for pets: creates, gets or pages that arrive together share one statement. */
 
-import {
-  MAX_LIMIT,
-  type Page,
-  type PageRequest,
-} from "../../core/pets/page.ts";
-import type { CheckedPet, Pet, PetId } from "../../core/pets/pet.ts";
-import type { PetStorage } from "../../core/pets/pet_storage.ts";
+import { MAX_LIMIT } from "../../core/kit.ts";
+import type {
+  CheckedPet,
+  Page,
+  PageRequest,
+  Pet,
+  PetId,
+  PetStorage,
+} from "../../core/storage.ts";
 import { grouped, type GroupedOptions } from "./grouped.ts";
 
 /** The maximum number of pets that are created at once. */

@@ -1,7 +1,10 @@
 /** What databases share: they store pets and issued API keys, and refuse in the same words. */
 
-import type { ApiKeyStorage } from "../../core/api_key_storage.ts";
-import { type PetStorage, StorageError } from "../../core/pets/pet_storage.ts";
+import {
+  type ApiKeyStorage,
+  type PetStorage,
+  StorageError,
+} from "../../core/storage.ts";
 
 /** A {@linkcode PetStorage} that also stores the records of issued API keys. */
 export interface PetDatabase extends PetStorage {

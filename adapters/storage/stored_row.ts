@@ -3,8 +3,12 @@
  * checked again.
  */
 
-import type { ApiKeyRecord } from "../../core/api_key_storage.ts";
-import type { Pet, PetId, PetStatus } from "../../core/pets/pet.ts";
+import type {
+  ApiKeyRecord,
+  Pet,
+  PetId,
+  PetStatus,
+} from "../../core/storage.ts";
 
 /** The stored number of each status: never reassign one. */
 export const STATUS_CODE: Readonly<Record<PetStatus, number>> = {

@@ -2,6 +2,7 @@
 
 import { normalizePath } from "./target.ts";
 
+/** Where the service is mounted. */
 export interface BaseUrl {
   /** The path of the base address: empty, or begins with `/` and does not end in one. */
   readonly path: string;

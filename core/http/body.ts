@@ -3,61 +3,27 @@
 import type {
   Answer,
   BodyLimits,
-  ErrorCode,
-  Fields,
   ReadBody,
   ServiceRequest,
 } from "../answer.ts";
-import { Refusal } from "../errors.ts";
+import {
+  noBody,
+  notUtf8,
+  type Refusal,
+  tooLarge,
+  tooManyPieces,
+  wrongContentCoding,
+  wrongMediaType,
+  wrongTransferCoding,
+} from "../errors.ts";
+import { isChunked, MAX_PIECES, MIN_PIECE } from "../runtimes.ts";
 
 export const DEFAULT_LIMITS: BodyLimits = {
   maxBodyBytes: 65_536,
   bodyTimeout: 10_000,
 };
 
-/**
- * A body in more pieces than this must have `MIN_PIECE` bytes per piece on average, because a tiny
- * piece costs as much as a large one: Deno 2.9 allocates 64 KiB for each (`DEFAULT_CHUNK_SIZE` in
- * its ext/web/06_streams.js). This can go on Deno if tests/lab/faults/pieces_fault.ts passes
- * without it.
- */
-export const MAX_PIECES = 256;
-const MIN_PIECE = 256;
-
 const utf8 = new TextDecoder("utf-8", { fatal: true });
-
-export const wrongMediaType: Refusal = refuse(
-  "unsupported_media_type",
-  "its Content-Type must be a single application/json, in UTF-8",
-  { accept: "application/json" },
-);
-const wrongCoding = refuse(
-  "unsupported_media_type",
-  "it must be sent without a Content-Encoding",
-  { accept: "application/json", "accept-encoding": "identity" },
-);
-const wrongTransferCoding = refuse(
-  "bad_request",
-  "its Transfer-Encoding must be chunked",
-);
-const missing = refuse("bad_request", "it is missing");
-/** The 408 for a body that does not arrive in time. */
-export const late: Refusal = refuse(
-  "request_timeout",
-  "it did not arrive in time",
-);
-/** The 400 for a body whose connection ended too early: the only `bad_request` of a reader. */
-export const cutShort: Refusal = refuse("bad_request", "it was cut short");
-const notUtf8 = refuse("bad_request", "it is not valid UTF-8");
-const tooManyPieces = refuse(
-  "payload_too_large",
-  `it came in more than ${MAX_PIECES} tiny pieces`,
-);
-export const notJson: Refusal = refuse("bad_request", "it is not valid JSON");
-
-function refuse(code: ErrorCode, reason: string, headers?: Fields): Refusal {
-  return new Refusal(code, `Cannot read the body: ${reason}`, headers);
-}
 
 /**
  * Reads the text of a JSON body.
@@ -76,23 +42,18 @@ export async function readText(
   const length = contentLength !== null && /^[0-9]+$/.test(contentLength)
     ? Number(contentLength)
     : undefined;
-  if (length === 0) return missing;
+  if (length === 0) return noBody;
   const refusal = checkMediaType(headers);
   const isAnnounced = contentLength !== null || coding !== null;
   if (isAnnounced && refusal !== undefined) return refusal;
   if (length !== undefined && length > limits.maxBodyBytes) {
     return tooLarge(limits.maxBodyBytes);
   }
-  // Deno 2.9 and Node 26 decode only the `chunked` of `gzip, chunked`, and would pass on the gzip
-  // as the body. Node 22 ignores an empty field beside a length. Bun 1.4 answers 400 by itself
-  // (oven-sh/bun#35295): this can go if the others do so too.
-  if (coding !== null && !/^chunked$/i.test(coding)) {
-    return wrongTransferCoding;
-  }
+  if (coding !== null && !isChunked(coding)) return wrongTransferCoding;
   const bytes = await readBody(limits, length);
   if ("status" in bytes) return refusal ?? bytes;
   // HTTP/2 allows a body that is not announced: only reading shows whether there is one.
-  if (bytes.byteLength === 0) return missing;
+  if (bytes.byteLength === 0) return noBody;
   if (refusal !== undefined) return refusal;
   return decodeUtf8(bytes) ?? notUtf8;
 }
@@ -118,7 +79,7 @@ export function checkMediaType(
 ): Refusal | undefined {
   const coding = headers.get("content-encoding");
   if (coding !== null && coding.toLowerCase() !== "identity") {
-    return wrongCoding;
+    return wrongContentCoding;
   }
   const contentType = headers.get("content-type");
   if (contentType === null || contentType === "application/json") {
@@ -146,6 +107,7 @@ export class Pieces {
   #length = 0;
   #count = 0;
 
+  /** Makes an empty body, with its limits. */
   constructor(
     maxBodyBytes: number,
     maxPieces = MAX_PIECES,
@@ -161,7 +123,7 @@ export class Pieces {
     const end = this.#length + piece.byteLength;
     const isTiny = this.#count >= this.#maxPieces &&
       end < this.#count * this.#minPiece;
-    if (isTiny) return tooManyPieces;
+    if (isTiny) return tooManyPieces(this.#maxPieces);
     if (end > this.#maxBodyBytes) return tooLarge(this.#maxBodyBytes);
     if (end > this.#memory.byteLength) {
       const size = Math.max(end, 2 * this.#memory.byteLength);
@@ -199,11 +161,6 @@ export class Pieces {
 export function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {
   // The outcome is already known, so it does not matter if this fails.
   reader.cancel().catch(() => {});
-}
-
-/** Refuses a body of too many bytes, with 413. */
-export function tooLarge(maxBodyBytes: number): Refusal {
-  return refuse("payload_too_large", `it has more than ${maxBodyBytes} bytes`);
 }
 
 /**

@@ -1,7 +1,13 @@
 /** The target of a request: its path and its query. */
 
 import type { ServiceRequest } from "../answer.ts";
-import { Refusal } from "../errors.ts";
+import {
+  malformedHost,
+  malformedTarget,
+  noTunnel,
+  type Refusal,
+} from "../errors.ts";
+import { URL_PARTS } from "../runtimes.ts";
 
 /** The path and the query of a request as they were sent, still percent-encoded. */
 export interface Target {
@@ -14,18 +20,6 @@ export interface Target {
 const HOST =
   /^(?:\[[0-9A-Fa-f:.]+\]|(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+)(?::[0-9]*)?$/;
 
-/** An origin, which Bun 1.4 omits if there is no `Host` (oven-sh/bun#33721); a path; a query. */
-const URL_PARTS = /^(?:[^/?#]+:\/\/[^/?#]*)?(\/[^?#]*)(?:\?([^#]*))?/;
-
-const malformedHost: Refusal = new Refusal(
-  "bad_request",
-  "Cannot read the request: the Host header must be a host name or address, with or without a port",
-);
-const malformedTarget: Refusal = new Refusal(
-  "bad_request",
-  "Cannot read the request: its target must be a path or an http address",
-);
-
 /**
  * Tells whether a `Host` is `uri-host [ ":" port ]` (RFC 9110 §7.2 and RFC 3986 §3.2.2), without
  * IPvFuture.
@@ -34,16 +28,9 @@ export function isHost(text: string): boolean {
   return HOST.test(text);
 }
 
-/** The answer to a client that treats this server as a proxy (RFC 9110 §9.3.6). */
-export const noTunnel: Refusal = new Refusal(
-  "bad_request",
-  "Cannot open tunnel: this server is not a proxy",
-);
-
 /**
- * Reads path and query from `request.url`, after checking the `Host` (RFC 9112 §3.2 requires a
- * 400): Deno 2.9 builds the URL from it, so a `/` in the `Host` would change the path
- * (denoland/deno#29872).
+ * Reads path and query from `request.url`, after checking the `Host`, of which the URL may be made
+ * (RFC 9112 §3.2 requires a 400).
  */
 export function parseTarget(request: ServiceRequest): Target | Refusal {
   if (request.method === "CONNECT") return noTunnel;

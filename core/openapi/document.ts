@@ -3,26 +3,22 @@
  * to all operations.
  */
 
-import type { BaseUrl } from "../http/base_url.ts";
-import type { BodyLimits, ErrorCode } from "../answer.ts";
-import { ERROR_STATUS } from "../errors.ts";
-import type { Route } from "../router.ts";
+import { type BodyLimits, ERROR_STATUS } from "../answer.ts";
+import { type BaseUrl, parseBaseUrl } from "../http/base_url.ts";
+import { DEFAULT_LIMITS } from "../http/body.ts";
+import type { Operation } from "../operation.ts";
+import {
+  describeFields,
+  describeOperation,
+  operationsOf,
+} from "./operations.ts";
 import { headerRefs, headers, sharedErrors } from "./responses.ts";
 import { type JsonObject, schemas } from "./schemas.ts";
 
-export interface DescribedOperation extends Route {
-  /** All errors that it answers with, except 405. */
-  readonly errors: readonly ErrorCode[];
-  /** The operation as an OpenAPI Operation Object, without the parts that all operations share. */
-  readonly description: JsonObject;
-  /** Header fields of all its responses, except 405. */
-  readonly headers?: JsonObject;
-  /** If true, it is answered without an API key. */
-  readonly isPublic?: boolean;
-}
-
-/** The limits of a service, which its document states. */
-export interface DescribedLimits extends BodyLimits {
+/** What a service has, and its limits, which its document states. */
+export interface Described extends BodyLimits {
+  /** False after the removal of `getPet`. */
+  readonly getPet: boolean;
   /** How long the storage keeps an `Idempotency-Key`, in ms, if known. */
   readonly idempotencyRetention?: number | undefined;
 }
@@ -51,17 +47,42 @@ was changed. Query parameters and members of a body that are not described here 
 \`Accept\`: every body is JSON.
 `.trim();
 
-/** Makes the OpenAPI 3.1 document of operations at a base address. */
+/**
+ * Makes the OpenAPI 3.1 document that a service with the default limits returns at
+ * `{baseUrl}/openapi.json`.
+ *
+ * @example Make the document of a deployment
+ * ```ts
+ * import { openApi } from "@petstore/service";
+ * import assert from "node:assert/strict";
+ *
+ * const { servers } = openApi("https://api.example.com/v1");
+ * assert.deepEqual(servers, [{ url: "https://api.example.com/v1" }]);
+ * ```
+ *
+ * @param baseUrl the option `baseUrl` of `createHandler`. Default: `/v1`.
+ * @param options `getPet: false` as in `createHandler`.
+ * @returns the document, as JSON.
+ * @throws {TypeError} if `baseUrl` is neither a path nor an absolute http(s) URL in normal form.
+ */
+export function openApi(
+  baseUrl = "/v1",
+  { getPet = true }: { readonly getPet?: boolean } = {},
+): JsonObject {
+  const limits = { ...DEFAULT_LIMITS, idempotencyRetention: 86_400_000 };
+  return openApiDocument(parseBaseUrl(baseUrl), { getPet, ...limits });
+}
+
+/** Makes the OpenAPI 3.1 document of a service at a base address. */
 export function openApiDocument(
   { url }: BaseUrl,
-  operations: readonly DescribedOperation[],
-  limits: DescribedLimits,
+  service: Described,
 ): JsonObject {
-  const { idempotencyRetention } = limits;
+  const { idempotencyRetention } = service;
   const keptFor = idempotencyRetention === undefined
     ? ""
     : `, which is kept for ${idempotencyRetention / 1000} s`;
-  const paths = describePaths(operations, limits);
+  const paths = describePaths(service);
   const text = JSON.stringify(paths);
   const isUsed = (name: string) =>
     text.includes(`"#/components/headers/${name}"`);
@@ -98,14 +119,13 @@ export function openApiDocument(
   };
 }
 
-function describePaths(
-  operations: readonly DescribedOperation[],
-  limits: DescribedLimits,
-): JsonObject {
+function describePaths(service: Described): JsonObject {
   const paths: Record<string, JsonObject> = {};
-  for (const operation of operations) {
-    const { method, path, description } = operation;
-    const responses = describeResponses(operation, limits);
+  for (const operation of operationsOf(service)) {
+    const { method, path } = operation;
+    const description = describeOperation(operation, service);
+    const own = description.responses as Responses;
+    const responses = describeResponses(operation, own, service);
     paths[path] = {
       ...paths[path],
       [method.toLowerCase()]: { ...description, responses },
@@ -114,12 +134,15 @@ function describePaths(
   return paths;
 }
 
+type Responses = Readonly<Record<string, JsonObject>>;
+
 /** The responses that an operation describes itself, and those that all share. */
 function describeResponses(
-  { description, errors, headers = {}, isPublic = false }: DescribedOperation,
-  limits: DescribedLimits,
+  operation: Operation,
+  own: Responses,
+  limits: BodyLimits,
 ): JsonObject {
-  const own = description.responses as Readonly<Record<string, JsonObject>>;
+  const { errors, isPublic = false } = operation;
   const others = errors.filter((code) => !(ERROR_STATUS[code] in own));
   const shared = sharedErrors([...others, "method_not_allowed"], limits);
   const ofAll = headerRefs(["X-Request-Id"]);
@@ -128,7 +151,7 @@ function describeResponses(
     Object.entries({ ...own, ...shared }).map(([status, response]) => {
       const added = status === "405"
         ? ofAll
-        : { ...headers, ...counted, ...ofAll };
+        : { ...describeFields(operation), ...counted, ...ofAll };
       const fields = { ...response.headers as JsonObject, ...added };
       return [status, { ...response, headers: fields }];
     }),

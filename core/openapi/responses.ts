@@ -1,13 +1,12 @@
 /** Responses in the OpenAPI document. */
 
-import type { BodyLimits, ErrorCode } from "../answer.ts";
+import { type BodyLimits, ERROR_STATUS, type ErrorCode } from "../answer.ts";
 import {
-  ERROR_STATUS,
+  missingKey,
   type Refusal,
   tooManyRequests,
   unavailable,
 } from "../errors.ts";
-import { missingKey } from "../authenticate.ts";
 import type { JsonObject } from "./schemas.ts";
 
 /** The header fields that several responses have. */

@@ -3,8 +3,8 @@
  * text.
  */
 
-import { ERROR_STATUS } from "../errors.ts";
-import { MAX_NAME_LENGTH } from "../pets/name.ts";
+import { ERROR_STATUS } from "../answer.ts";
+import { MAX_NAME_LENGTH } from "../pets/new_pet.ts";
 import { MAX_LIMIT } from "../pets/page.ts";
 import { PET_STATUSES } from "../pets/pet.ts";
 

@@ -1,6 +1,5 @@
 /** The header `Idempotency-Key` of `createPet` (draft-ietf-httpapi-idempotency-key-header). */
 
-import { Refusal } from "../errors.ts";
 import { sha256 } from "../sha256.ts";
 
 /**
@@ -10,26 +9,14 @@ import { sha256 } from "../sha256.ts";
 const KEY = /^(?:"((?:[!#-\[\]-~]|\\["\\]){1,255})"|([!#-~][!-~]{0,254}))$/;
 export const KEY_PATTERN: string = KEY.source;
 
-/** The 400 for a header that is not exactly one key. */
-export const malformedKey: Refusal = new Refusal(
-  "bad_request",
-  "Cannot create pet: the Idempotency-Key header must be one key of 1 to 255 visible ASCII characters, such as " +
-    '"8e03978e-40d5-43dd-bc93-6894a57f9324", with or without the quotes',
-);
-
-/** The 422 for a key that has already added a different pet. */
-export const reusedKey: Refusal = new Refusal(
-  "idempotency_key_reused",
-  "Cannot create pet: its Idempotency-Key was sent before with another pet; use a new key for each pet",
-);
-
 /**
- * Reads the key of a header. The structured-field string and the bare form mean the same key. A
- * repeated header arrives joined by a comma and a space, and is refused because of the space.
+ * Reads the key of a header; `undefined` if it is not exactly one key. The structured-field string
+ * and the bare form mean the same key. A repeated header arrives joined by a comma and a space, and
+ * is refused because of the space.
  */
-export function parseIdempotencyKey(header: string): string | Refusal {
+export function parseIdempotencyKey(header: string): string | undefined {
   const [, quoted, bare] = KEY.exec(header) ?? [];
-  return quoted?.replace(/\\(["\\])/g, "$1") ?? bare ?? malformedKey;
+  return quoted?.replace(/\\(["\\])/g, "$1") ?? bare;
 }
 
 /**

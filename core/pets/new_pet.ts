@@ -1,21 +1,51 @@
 /** Checks what a client sends to add a pet. */
 
 import * as v from "valibot";
-import { Refusal } from "../errors.ts";
 import { INT64_MAX, INT64_MIN, isInt64 } from "../int64.ts";
-import { nameSchema } from "./name.ts";
-import { type CheckedPet, PET_STATUSES, type PetStatus } from "./pet.ts";
+import { type CheckedPet, PET_STATUSES } from "./pet.ts";
+import { Problems } from "./problems.ts";
 
-export const statusSchema: v.GenericSchema<unknown, PetStatus> = v.picklist(
+/** The maximum number of code points in a name; the minimum is 1. */
+export const MAX_NAME_LENGTH = 255;
+
+/** Checks a name, which is kept exactly as sent: no trimming, no normalisation. */
+const nameSchema = v.pipe(
+  v.string("must be a string"),
+  v.nonEmpty("must not be empty"),
+  v.check(
+    (name) => name.isWellFormed(),
+    "must be well-formed Unicode, without lone surrogates",
+  ),
+  v.regex(
+    // deno-lint-ignore no-control-regex -- names must not contain them
+    /^[^\u0000-\u001f\u007f]*$/,
+    "must not contain control characters (U+0000 to U+001F, U+007F)",
+  ),
+  v.check(
+    (name) => [...name].length <= MAX_NAME_LENGTH,
+    `must have at most ${MAX_NAME_LENGTH} characters (Unicode code points)`,
+  ),
+);
+
+/** Says what is wrong with a name, such as `must not be empty`; `undefined` if nothing is. */
+export function nameProblem(name: unknown): string | undefined {
+  return v.safeParse(nameSchema, name).issues?.[0].message;
+}
+
+const statusSchema = v.picklist(
   PET_STATUSES,
   `must be one of ${PET_STATUSES.join(", ")}`,
 );
 
-export const int64Schema: v.GenericSchema<unknown, bigint> = v.custom<bigint>(
+const int64Schema = v.custom<bigint>(
   isInt64,
-  ({ input }) =>
-    `must be an integer from ${INT64_MIN} to ${INT64_MAX}${inForm(input)}`,
+  ({ input }) => int64Problem(input),
 );
+
+/** Says what is wrong with a value that is no int64. */
+export function int64Problem(wrong: unknown): string {
+  return `must be an integer from ${INT64_MIN} to ${INT64_MAX}${inForm(wrong)}`;
+}
 
 /** Says in which form to pass an integer instead of the wrong one. */
 export function inForm(wrong: unknown): string {
@@ -38,19 +68,14 @@ const newPetSchema = v.pipe(
   ),
 );
 
-/**
- * Checks a parsed body. Returns the pet, or a 400 that names each member and what is wrong with it.
- */
-export function parseNewPet(body: unknown): CheckedPet | Refusal {
+/** Checks a parsed body. Returns the pet, or what is wrong with each member. */
+export function parseNewPet(body: unknown): CheckedPet | Problems {
   const check = v.safeParse(newPetSchema, body);
   if (check.success) return check.output as CheckedPet; // the only place that makes one
-  const problems = check.issues.map((issue) =>
-    `${v.getDotPath(issue) ?? "the body"} ${issue.message}`
-  );
-  return new Refusal(
-    "bad_request",
-    `Cannot create pet: ${problems.join("; ")}`,
-  );
+  return new Problems(check.issues.map((issue) => ({
+    name: v.getDotPath(issue) ?? undefined,
+    reason: issue.message,
+  })));
 }
 
 /**
@@ -73,6 +98,6 @@ export function parseNewPet(body: unknown): CheckedPet | Refusal {
  */
 export function checkNewPet(input: unknown): CheckedPet {
   const pet = parseNewPet(input);
-  if (pet instanceof Refusal) throw new TypeError(pet.message);
+  if (pet instanceof Problems) throw new TypeError(`Cannot create pet: ${pet}`);
   return pet;
 }

@@ -1,8 +1,8 @@
 /** Pages of pets. Paging is by key (`after`): a page costs the same at any depth. */
 
-import { quote, Refusal } from "../errors.ts";
 import { INT64_MAX, INT64_MIN, isInt64, parseInt64 } from "../int64.ts";
 import { type Pet, PET_STATUSES, type PetId, type PetStatus } from "./pet.ts";
+import { type Problem, Problems, quote } from "./problems.ts";
 
 /** The page that a caller wants. */
 export interface PageRequest {
@@ -22,7 +22,9 @@ export interface Page {
   readonly last?: PetId;
 }
 
+/** The least `limit`. */
 export const MIN_LIMIT = 1;
+/** The greatest `limit`. */
 export const MAX_LIMIT = 100;
 /** The `limit` if none is sent. */
 export const DEFAULT_LIMIT = 20;
@@ -36,13 +38,13 @@ const AFTER_RULE = `one integer from ${INT64_MIN} to ${INT64_MAX}`;
  * (default: all) with an id above `after` (any int64). Other parameters are ignored.
  *
  * @param query of a URL, without its `?` (WHATWG URL §5.1).
- * @returns the page, or a 400 that names every parameter that is out of bounds, repeated, or not in
- * canonical decimal form (`05`, `+5`, `1e1`, `10.0`, empty).
+ * @returns the page, or every parameter that is out of bounds, repeated, or not in canonical decimal
+ * form (`05`, `+5`, `1e1`, `10.0`, empty).
  */
-export function parsePage(query: string): PageRequest | Refusal {
+export function parsePage(query: string): PageRequest | Problems {
   // The constructor removes one leading "?": without this one, "??limit=5" would set the limit.
   const parameters = new URLSearchParams(`?${query}`);
-  const problems: string[] = [];
+  const problems: Problem[] = [];
 
   function read<T>(
     name: string,
@@ -55,7 +57,7 @@ export function parsePage(query: string): PageRequest | Refusal {
     const value = values.length > 1 ? undefined : parse(text);
     if (value === undefined) {
       const sent = values.length > 1 ? `${values.length} values` : quote(text);
-      problems.push(`${name} must be ${rule}, not ${sent}`);
+      problems.push({ name, reason: `must be ${rule}, not ${sent}` });
     }
     return value;
   }
@@ -63,12 +65,7 @@ export function parsePage(query: string): PageRequest | Refusal {
   const limit = read("limit", parseLimit, LIMIT_RULE);
   const status = read("status", parseStatus, STATUS_RULE);
   const after = read("after", parseInt64, AFTER_RULE);
-  if (problems.length > 0) {
-    return new Refusal(
-      "bad_request",
-      `Cannot list pets: ${problems.join("; ")}`,
-    );
-  }
+  if (problems.length > 0) return new Problems(problems);
   return {
     limit: limit ?? DEFAULT_LIMIT,
     ...(status === undefined ? {} : { status }),
@@ -77,7 +74,18 @@ export function parsePage(query: string): PageRequest | Refusal {
 }
 
 /**
- * The number of pets to read for a page of `limit`: one extra shows whether there is a next page.
+ * The number of pets to read for a page: one extra shows whether there is a next page.
+ *
+ * @example Read a page
+ * ```ts
+ * import { rowsToRead } from "@petstore/service/storage";
+ * import assert from "node:assert/strict";
+ *
+ * assert.equal(rowsToRead(20), 21); // LIMIT 21
+ * ```
+ *
+ * @param limit the size of the page.
+ * @returns the number to read, for {@linkcode toPage}.
  */
 export function rowsToRead(limit: number): number {
   return limit + 1;

@@ -1,9 +1,11 @@
 /** The HTTP contract, checked on `handle` itself: no server, no socket. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { operations } from "../../core/operations/operations.ts";
+import { operationsOf } from "../../core/openapi/operations.ts";
 import { handleService } from "../support/handle_service.ts";
 import { httpContract } from "../contract/register.ts";
+
+const operations = operationsOf({ getPet: true });
 
 httpContract(
   (title, check) => test(`handle: ${title}`, check),

@@ -3,7 +3,7 @@ import test from "node:test";
 import { memoryStorage } from "../../adapters/storage/memory/mod.ts";
 import { createHandler } from "../../adapters/handler.ts";
 import type { HandlerOptions } from "../../core/handler_options.ts";
-import { cutShort } from "../../core/http/body.ts";
+import { cutShort } from "../../core/errors.ts";
 import { apiKeys } from "../../core/keys.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
 import { type Answer, ask } from "../contract/ask.ts";

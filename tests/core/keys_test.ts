@@ -1,11 +1,7 @@
 import { sha256 } from "../../core/sha256.ts";
+import { apiKeys, type FoundKey, rememberKeys } from "../../core/keys.ts";
 import assert from "node:assert/strict";
 import test from "node:test";
-import {
-  apiKeys,
-  type FoundKey,
-  rememberKeys,
-} from "../../core/keys.ts";
 
 test("apiKeys takes its keys alone, even after the caller's array has changed", async () => {
   const list = ["one", "two"];

@@ -15,8 +15,8 @@ test("mod.ts exports what someone who embeds the service needs, and nothing else
     "createHandler HandlerOptions Handler RateLimitResult Answer BodyLimits ErrorCode " +
     "ReadBody Service ServiceRequest ErrorBody openApi JsonObject Pet PetId PetStatus " +
     "petToJson PetStorage StorageError memoryStorage PetDatabase ApiKeys apiKeys VerifiedKey " +
-    "IssuedKeys issuedKeys";
-  assert.deepEqual(exported("mod.ts"), needed.split(" "));
+    "IssuedKey IssuedKeys issuedKeys";
+  assert.deepEqual([...exported("mod.ts")].sort(), needed.split(" ").sort());
 });
 
 test("mod.ts and the entry of storages share only pets, their storage and its error", () => {

@@ -10,7 +10,7 @@ import {
   UsageError,
 } from "../../adapters/standalone/command_line.ts";
 import { check, integer, readHost } from "../../adapters/standalone/config.ts";
-import { checkRuntime } from "../../core/int64.ts";
+import { checkRuntime } from "../../core/runtimes.ts";
 import { readBaseline, reportStale } from "../judge/baseline.ts";
 import { toJUnit } from "../judge/junit.ts";
 import { runnerOf } from "./command.ts";

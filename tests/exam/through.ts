@@ -4,10 +4,10 @@
  */
 
 import { parseWithInt64 } from "../../core/int64.ts";
+import { Refusal } from "../../core/errors.ts";
 import type { RecordedRequest } from "../../adapters/sandbox/mod.ts";
 import { serveWorlds } from "../../adapters/sandbox/serve.ts";
 import { createWorlds, type Worlds } from "../../adapters/sandbox/worlds.ts";
-import { Refusal } from "../../core/errors.ts";
 import type { Result } from "./exam.ts";
 import { GATEWAY_TRIALS, type GatewayTrial } from "./gateway_trials.ts";
 import { type Received, sendOnce, type Sent } from "./send_once.ts";

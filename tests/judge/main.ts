@@ -7,7 +7,7 @@ import {
   reportAndExit,
   UsageError,
 } from "../../adapters/standalone/command_line.ts";
-import { checkRuntime } from "../../core/int64.ts";
+import { checkRuntime } from "../../core/runtimes.ts";
 import { isSendable } from "../../core/keys.ts";
 import { readBaseline, reportStale } from "./baseline.ts";
 import { isNewFailure, judge, type Report } from "./judge.ts";

@@ -1,7 +1,7 @@
 /** Laws of messages: they show what was sent, but not much of it, and no active characters. */
 import assert from "node:assert/strict";
 import test from "node:test";
-import { quote } from "../../core/errors.ts";
+import { quote } from "../../core/pets/problems.ts";
 import { ask } from "../contract/ask.ts";
 import { assertAnyError } from "../contract/error_reply.ts";
 import { handleService } from "../support/handle_service.ts";

@@ -2,9 +2,9 @@
 
 import { memoryStorage } from "../../adapters/storage/memory/mod.ts";
 import { apiKeys } from "../../core/keys.ts";
-import { createHandler } from "../../adapters/handler.ts";
 import type { HandlerOptions } from "../../core/handler_options.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
+import { createHandler } from "../../adapters/handler.ts";
 import type { OpenService } from "../contract/ask.ts";
 
 /** A fresh, empty service. An error inside fails no test by itself, but is a 500. */

@@ -4,8 +4,7 @@
  * @module
  */
 
-import { type Handler, respond } from "../../../core/handler.ts";
-import { checkIntegers } from "../../../core/options.ts";
+import { checkIntegers, type Handler, respond } from "../../../core/kit.ts";
 import {
   checkHandler,
   checkRuntimeIs,
@@ -17,7 +16,7 @@ import {
   type Server,
 } from "../server.ts";
 
-export type { Handler } from "../../../core/handler.ts";
+export type { Handler } from "../../../core/kit.ts";
 export type { ServeOptions, Server } from "../server.ts";
 
 /** The part of Bun's server that is used, because other type checkers lack its types. */

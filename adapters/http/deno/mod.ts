@@ -4,10 +4,13 @@
  * @module
  */
 
-import { type Handler, respond } from "../../../core/handler.ts";
-import { toResponse } from "../../../core/answer.ts";
-import { shuttingDown } from "../../../core/errors.ts";
-import { report } from "../../../core/report.ts";
+import {
+  type Handler,
+  report,
+  respond,
+  shuttingDown,
+  toResponse,
+} from "../../../core/kit.ts";
 import {
   checkHandler,
   checkRuntimeIs,
@@ -19,7 +22,7 @@ import {
   type Server,
 } from "../server.ts";
 
-export type { Handler } from "../../../core/handler.ts";
+export type { Handler } from "../../../core/kit.ts";
 export type { ServeOptions, Server } from "../server.ts";
 
 /** Pause before a server that stopped listening is restarted, in ms. */

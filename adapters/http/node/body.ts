@@ -1,9 +1,14 @@
 /** Reads the body of a request on Node. */
 
 import type { IncomingMessage } from "node:http";
-import { cutShort, late, Pieces, readBefore } from "../../../core/http/body.ts";
-import type { BodyLimits } from "../../../core/answer.ts";
-import type { Refusal } from "../../../core/errors.ts";
+import {
+  type BodyLimits,
+  cutShort,
+  late,
+  Pieces,
+  readBefore,
+  type Refusal,
+} from "../../../core/kit.ts";
 import { type Exchange, findField } from "./exchange.ts";
 
 /** Tells whether bytes follow the header (RFC 9112 §6.3). */

@@ -5,7 +5,7 @@
 import { STATUS_CODES } from "node:http";
 import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
-import { Refusal } from "../../../core/errors.ts";
+import { Refusal } from "../../../core/kit.ts";
 import { currentResponse, lastResponse } from "./pipeline.ts";
 import { LINGER } from "./unread_body.ts";
 

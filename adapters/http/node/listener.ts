@@ -1,11 +1,15 @@
 /** Turns a handler into a request listener of Node's `http.Server`. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Handler } from "../../../core/handler.ts";
-import type { Answer } from "../../../core/answer.ts";
-import { internalError, Refusal } from "../../../core/errors.ts";
-import { checkFunction, checkNames } from "../../../core/options.ts";
-import { report } from "../../../core/report.ts";
+import {
+  type Answer,
+  checkFunction,
+  checkNames,
+  type Handler,
+  internalError,
+  Refusal,
+  report,
+} from "../../../core/kit.ts";
 import { checkHandler, type ServeOptions } from "../server.ts";
 import { readBody } from "./body.ts";
 import { headerTooLarge } from "./client_error.ts";

@@ -7,10 +7,13 @@
 import { once } from "node:events";
 import { createServer, type Server as HttpServer } from "node:http";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
-import { checkIntegers, MAX_TIME } from "../../../core/options.ts";
-import { noTunnel } from "../../../core/http/target.ts";
+import {
+  checkIntegers,
+  type Handler,
+  MAX_TIME,
+  noTunnel,
+} from "../../../core/kit.ts";
 import { clientErrorListener, refuse } from "./client_error.ts";
-import type { Handler } from "../../../core/handler.ts";
 import { createListener, type NodeListener, OTHERS } from "./listener.ts";
 import { currentResponse } from "./pipeline.ts";
 import {
@@ -23,7 +26,7 @@ import {
 } from "../server.ts";
 
 export { type NodeListener, toNodeListener } from "./listener.ts";
-export type { Handler } from "../../../core/handler.ts";
+export type { Handler } from "../../../core/kit.ts";
 export type { ServeOptions, Server } from "../server.ts";
 
 /** Settings of {@linkcode serve} on Node. */

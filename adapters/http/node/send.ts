@@ -4,7 +4,7 @@
  */
 
 import { Buffer } from "node:buffer";
-import { type Answer, CONNECTION_FIELDS } from "../../../core/answer.ts";
+import { type Answer, CONNECTION_FIELDS } from "../../../core/kit.ts";
 import { type Exchange, findField } from "./exchange.ts";
 import { endLater, isRestTooLong, limitRest } from "./unread_body.ts";
 

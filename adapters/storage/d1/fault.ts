@@ -1,6 +1,6 @@
 /** Translates D1's errors, which have no code but only a message, for the storage port. */
 
-import type { StorageError } from "../../../core/pets/pet_storage.ts";
+import type { StorageError } from "../../../core/storage.ts";
 import { storageError } from "../pet_database.ts";
 
 /** The statement is wrong, or a table belongs to another program: retrying does not help. */

@@ -8,10 +8,13 @@
  * @module
  */
 
-import type { Pet } from "../../../core/pets/pet.ts";
-import { rowsToRead, toPage } from "../../../core/pets/page.ts";
-import type { StorageError } from "../../../core/pets/pet_storage.ts";
-import { checkIntegers, checkNames } from "../../../core/options.ts";
+import {
+  type Pet,
+  rowsToRead,
+  type StorageError,
+  toPage,
+} from "../../../core/storage.ts";
+import { checkIntegers, checkNames } from "../../../core/kit.ts";
 import { apiKeyStorage, type Run } from "../api_keys.ts";
 import {
   addColumn,

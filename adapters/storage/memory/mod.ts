@@ -4,14 +4,17 @@
  * @module
  */
 
-import type {
-  ApiKeyRecord,
-  ApiKeyStorage,
-  NewApiKeyRecord,
-} from "../../../core/api_key_storage.ts";
-import { type Pet, petId, type PetStatus } from "../../../core/pets/pet.ts";
-import { rowsToRead, toPage } from "../../../core/pets/page.ts";
-import { checkIntegers, checkNames } from "../../../core/options.ts";
+import {
+  type ApiKeyRecord,
+  type ApiKeyStorage,
+  type NewApiKeyRecord,
+  type Pet,
+  petId,
+  type PetStatus,
+  rowsToRead,
+  toPage,
+} from "../../../core/storage.ts";
+import { checkIntegers, checkNames } from "../../../core/kit.ts";
 import {
   closedError,
   DEFAULT_RETENTION,

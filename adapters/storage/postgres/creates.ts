@@ -2,7 +2,7 @@
  * Creates in PostgreSQL: pets that arrive together share a statement, which is its own transaction.
  */
 
-import { type CheckedPet, type Pet, petId } from "../../../core/pets/pet.ts";
+import { type CheckedPet, type Pet, petId } from "../../../core/storage.ts";
 import type { Create, Created, GroupedPetsOptions } from "../grouped_pets.ts";
 import { storageError } from "../pet_database.ts";
 import { orError, STATUS_CODE, toPet } from "../stored_row.ts";

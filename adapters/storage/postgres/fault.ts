@@ -1,6 +1,6 @@
 /** Translates PostgreSQL's errors (its manual, appendix A) for the storage port. */
 
-import { StorageError } from "../../../core/pets/pet_storage.ts";
+import { StorageError } from "../../../core/storage.ts";
 import { storageError } from "../pet_database.ts";
 
 /**

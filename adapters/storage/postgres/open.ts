@@ -9,7 +9,7 @@
  * - schema.ts makes the tables, and transfer.ts copies them.
  */
 
-import { checkIntegers, checkNames, MAX_TIME } from "../../../core/options.ts";
+import { checkIntegers, checkNames, MAX_TIME } from "../../../core/kit.ts";
 import { apiKeyStorage } from "../api_keys.ts";
 import {
   DEFAULT_RETENTION,

@@ -1,11 +1,7 @@
 /** Reads of pets and API keys in PostgreSQL: those that arrive together share a statement. */
 
-import {
-  MAX_LIMIT,
-  type PageRequest,
-  rowsToRead,
-  toPage,
-} from "../../../core/pets/page.ts";
+import { MAX_LIMIT } from "../../../core/kit.ts";
+import { type PageRequest, rowsToRead, toPage } from "../../../core/storage.ts";
 import { FIND } from "../api_keys.ts";
 import { grouped } from "../grouped.ts";
 import type { GroupedPetsOptions } from "../grouped_pets.ts";

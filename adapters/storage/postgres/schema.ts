@@ -1,7 +1,7 @@
 /** The tables in PostgreSQL: made in the first schema of the search path, and found in any. */
 
 import { setTimeout as delay } from "node:timers/promises";
-import { StorageError } from "../../../core/pets/pet_storage.ts";
+import { StorageError } from "../../../core/storage.ts";
 import type { PostgresAddress } from "./address.ts";
 import type { PostgresConnections, Send } from "./connections.ts";
 import { fault, isTransient } from "./fault.ts";

@@ -2,7 +2,7 @@
 
 import process from "node:process";
 import pg from "pg";
-import { MAX_TIME } from "../../../core/options.ts";
+import { MAX_TIME } from "../../../core/kit.ts";
 import type { PostgresAddress } from "./address.ts";
 
 /** Time limits in ms. */

@@ -3,7 +3,7 @@
  * old primary was not stopped. Nothing is refused, but an operator is told.
  */
 
-import { report } from "../../../core/report.ts";
+import { report } from "../../../core/kit.ts";
 import {
   describeHosts,
   type PostgresAddress,

@@ -6,7 +6,7 @@
 
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import type { StorageError } from "../../../core/pets/pet_storage.ts";
+import type { StorageError } from "../../../core/storage.ts";
 import { storageError } from "../pet_database.ts";
 
 const BUSY = 5;

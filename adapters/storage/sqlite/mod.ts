@@ -10,26 +10,24 @@
  */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { INT64_MAX } from "../../../core/int64.ts";
-import {
-  type CheckedPet,
-  type Pet,
-  type PetId,
-  petId,
-} from "../../../core/pets/pet.ts";
-import {
-  MAX_LIMIT,
-  type Page,
-  type PageRequest,
-  rowsToRead,
-  toPage,
-} from "../../../core/pets/page.ts";
 import {
   checkIntegers,
   checkNames,
+  INT64_MAX,
+  MAX_LIMIT,
   MAX_TIME,
   shown,
-} from "../../../core/options.ts";
+} from "../../../core/kit.ts";
+import {
+  type CheckedPet,
+  type Page,
+  type PageRequest,
+  type Pet,
+  type PetId,
+  petId,
+  rowsToRead,
+  toPage,
+} from "../../../core/storage.ts";
 import { apiKeyStorage } from "../api_keys.ts";
 import { DEFAULT_RETENTION, type PetDatabase } from "../pet_database.ts";
 import { type Create, type Created, groupedCreates } from "../grouped_pets.ts";

@@ -6,7 +6,7 @@ import {
   PetStoreError,
   type PetStoreErrorCode,
 } from "../../../adapters/client/mod.ts";
-import { ERROR_STATUS } from "../../../core/errors.ts";
+import { ERROR_STATUS } from "../../../core/answer.ts";
 import { failure, noConnection, refusal, scripted } from "./scripted.ts";
 
 /** Shows what the types know about an error, without a cast or a check for `undefined`. */

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { inspect } from "node:util";
 import type { Client, PetStoreError } from "../../../adapters/client/mod.ts";
-import { ERROR_STATUS } from "../../../core/errors.ts";
+import { ERROR_STATUS } from "../../../core/answer.ts";
 import {
   BASE,
   failure,

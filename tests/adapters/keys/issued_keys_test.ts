@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
 import { memoryStorage } from "../../../adapters/storage/memory/mod.ts";
 import { sha256 } from "../../../core/sha256.ts";
-import { nextTask } from "../../support/time.ts";
-import { generateKey } from "../../../adapters/keys/key_form.ts";
 import type {
   ApiKeyStorage,
   NewApiKeyRecord,
 } from "../../../core/api_key_storage.ts";
+import { nextTask } from "../../support/time.ts";
+import { generateKey } from "../../../adapters/keys/key_form.ts";
 import {
   type IssuedKey,
   type IssuedKeys,

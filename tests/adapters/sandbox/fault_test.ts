@@ -8,8 +8,7 @@ import {
   madeAnswer,
   matches,
 } from "../../../adapters/sandbox/fault.ts";
-import type { Answer } from "../../../core/answer.ts";
-import { ERROR_STATUS } from "../../../core/errors.ts";
+import { type Answer, ERROR_STATUS } from "../../../core/answer.ts";
 
 test("faults are accepted as they are", () => {
   const faults = [

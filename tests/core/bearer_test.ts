@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { readVerified } from "../../core/authenticate.ts";
+import { readVerified } from "../../core/keys.ts";
 import { ask } from "../contract/ask.ts";
 import { assertAnyError } from "../contract/error_reply.ts";
 import { handleService } from "../support/handle_service.ts";
