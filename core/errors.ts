@@ -37,28 +37,37 @@ export class Refusal implements Answer {
   }
 }
 
+/** Makes a refusal; a bundler drops it if nobody uses it. */
+/* @__NO_SIDE_EFFECTS__ */ function refuse(
+  code: ErrorCode,
+  message: string,
+  headers?: Fields,
+): Refusal {
+  return new Refusal(code, message, headers);
+}
+
 // The target.
 
 /** A `Host` that is not one (RFC 9112 §3.2). */
-export const malformedHost: Refusal = new Refusal(
+export const malformedHost: Refusal = refuse(
   "bad_request",
   "Cannot read the request: the Host header must be a host name or address, with or without a port",
 );
 
-export const malformedTarget: Refusal = new Refusal(
+export const malformedTarget: Refusal = refuse(
   "bad_request",
   "Cannot read the request: its target must be a path or an http address",
 );
 
 /** The answer to a client that treats this server as a proxy (RFC 9110 §9.3.6). */
-export const noTunnel: Refusal = new Refusal(
+export const noTunnel: Refusal = refuse(
   "bad_request",
   "Cannot open tunnel: this server is not a proxy",
 );
 
 /** A path that the service does not have. */
 export function pathNotFound(openApiPath: string): Refusal {
-  return new Refusal(
+  return refuse(
     "not_found",
     `Cannot find this path: ${openApiPath} describes those of the service`,
   );
@@ -67,7 +76,7 @@ export function pathNotFound(openApiPath: string): Refusal {
 /** A path that the service has, without this method. */
 export function methodNotAllowed(path: string, allow: string): Refusal {
   const message = `Method not allowed on ${path}; allowed: ${allow}`;
-  return new Refusal("method_not_allowed", message, { allow });
+  return refuse("method_not_allowed", message, { allow });
 }
 
 // The key, and how often it is used.
@@ -75,21 +84,21 @@ export function methodNotAllowed(path: string, allow: string): Refusal {
 const CHALLENGE = 'Bearer realm="petstore"';
 
 /** A request with no credentials, or with those of another scheme (RFC 6750 §3.1). */
-export const missingKey: Refusal = new Refusal(
+export const missingKey: Refusal = refuse(
   "unauthorized",
   'API key is missing: send it in the header "Authorization: Bearer <API_KEY>"',
   { "www-authenticate": CHALLENGE },
 );
 
 /** A key that is not valid. */
-export const invalidKey: Refusal = new Refusal(
+export const invalidKey: Refusal = refuse(
   "unauthorized",
   "API key is invalid: it is unknown, expired or revoked",
   { "www-authenticate": `${CHALLENGE}, error="invalid_token"` },
 );
 
 /** A caller above the rate limit. */
-export const tooManyRequests: Refusal = new Refusal(
+export const tooManyRequests: Refusal = refuse(
   "too_many_requests",
   "Too many requests: wait as long as Retry-After says. Nothing was changed",
   { "retry-after": "1" }, // unless the limiter says how long
@@ -97,12 +106,12 @@ export const tooManyRequests: Refusal = new Refusal(
 
 // The body.
 
-function unreadable(
+/* @__NO_SIDE_EFFECTS__ */ function unreadable(
   code: ErrorCode,
   reason: string,
   headers?: Fields,
 ): Refusal {
-  return new Refusal(code, `Cannot read the body: ${reason}`, headers);
+  return refuse(code, `Cannot read the body: ${reason}`, headers);
 }
 
 export const noBody: Refusal = unreadable("bad_request", "it is missing");
@@ -158,8 +167,11 @@ export const notJson: Refusal = unreadable(
 // Pets.
 
 /** What is wrong with the parameters of a list, or with a pet to add. */
-export function cannot(what: string, problems: unknown): Refusal {
-  return new Refusal("bad_request", `Cannot ${what}: ${problems}`);
+/* @__NO_SIDE_EFFECTS__ */ export function cannot(
+  what: string,
+  problems: unknown,
+): Refusal {
+  return refuse("bad_request", `Cannot ${what}: ${problems}`);
 }
 
 export const malformedIdempotencyKey: Refusal = cannot(
@@ -169,13 +181,13 @@ export const malformedIdempotencyKey: Refusal = cannot(
 );
 
 /** A key that has already added a different pet. */
-export const reusedIdempotencyKey: Refusal = new Refusal(
+export const reusedIdempotencyKey: Refusal = refuse(
   "idempotency_key_reused",
   "Cannot create pet: its Idempotency-Key was sent before with another pet; use a new key for each pet",
 );
 
 export function petNotFound(petId: string): Refusal {
-  return new Refusal(
+  return refuse(
     "not_found",
     `Cannot get pet: no pet has the id ${quote(petId)}`,
   );
@@ -183,7 +195,7 @@ export function petNotFound(petId: string): Refusal {
 
 /** Every request to `GET /pets/{petId}` after its removal. */
 export function petRemoved(link: string): Refusal {
-  return new Refusal(
+  return refuse(
     "not_found",
     "GET /pets/{petId} was removed on 5 December 2030. Use GET /pets with a status",
     { link },
@@ -194,7 +206,7 @@ export function petRemoved(link: string): Refusal {
 
 /** The storage did nothing. The request can be sent again after `retryAfter` seconds. */
 export function unavailable(retryAfter: number): Refusal {
-  return new Refusal(
+  return refuse(
     "service_unavailable",
     "Cannot reach the storage now: nothing was changed, and the request can be sent again",
     { "retry-after": String(retryAfter) },
@@ -205,19 +217,19 @@ export function unavailable(retryAfter: number): Refusal {
  * A create may have happened. There is no `Retry-After`, which would invite the client to send the
  * request again (RFC 9110 §10.2.3) and perhaps add the pet twice.
  */
-export const outcomeUnknown: Refusal = new Refusal(
+export const outcomeUnknown: Refusal = refuse(
   "service_unavailable",
   "Cannot tell whether the pet was added: the storage did not confirm it. Send it again if it had an Idempotency-Key; otherwise list the pets first",
 );
 
 /** A request failed in a way nobody expected. */
-export const internalError: Refusal = new Refusal(
+export const internalError: Refusal = refuse(
   "internal_error",
   "Something went wrong on our side",
 );
 
 /** A server that is shutting down. `Connection: close` sends the client elsewhere. */
-export const shuttingDown: Refusal = new Refusal(
+export const shuttingDown: Refusal = refuse(
   "service_unavailable",
   "Cannot take the request: the server is shutting down. Nothing was changed, and it can be sent again",
   { "retry-after": "1", "connection": "close" },
