@@ -96,7 +96,8 @@ export function createListener(
 
   return (req, res) => {
     const exchange = { req, res, awaitsContinue, server };
-    if (req.httpVersionMajor !== 2) return queueResponse(exchange, reply);
+    // Not by its version: a client of node:http may write "HTTP/2.0" too, and gets an answer.
+    if (!("stream" in req)) return queueResponse(exchange, reply);
     const { status, headers, body } = noHttp2;
     res.writeHead(status, headers).end(body);
     report(() => onError(new Error(noHttp2.message)));
