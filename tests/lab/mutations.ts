@@ -274,7 +274,8 @@ export const COVERED: Readonly<Record<string, string>> = {
     "adapters/storage/d1/fault.ts adapters/storage/d1/mod.ts",
   "adapters/storage/sqlite/contract_test.ts":
     "adapters/storage/api_keys.ts adapters/storage/sqlite/mod.ts adapters/storage/stored_row.ts",
-  "adapters/storage/sqlite/faults_test.ts": "adapters/storage/sqlite/open.ts",
+  "adapters/storage/sqlite/faults_test.ts":
+    "adapters/storage/sqlite/database.ts adapters/storage/sqlite/open.ts",
   "adapters/storage/postgres/contract_test.ts":
     "adapters/storage/postgres/mod.ts adapters/storage/postgres/open.ts",
   "adapters/storage/postgres/tables_test.ts":

@@ -1,37 +1,34 @@
 /**
- * An open SQLite file. It owns the connection to the database, which nothing else touches. Its
- * methods wait while other processes lock the file, and `close` waits for its reads and writes.
+ * An open SQLite file. It owns the connection to the database, which nothing else closes. Every 100
+ * ms it looks at the files, and what it finds is its state (`State` in `files.ts`), which says
+ * whether the database may be read and written, and what must be done before it is closed.
  *
- * Three things decide what it does:
+ * If nothing may be read any more, it closes the database without being asked, as soon as that does
+ * no harm (`#prepareToClose`). For example, if the log was deleted:
  *
- * - *The files* (`#state`, see `files.ts`): it looks at them every 100 ms, and before it
- *   acknowledges a write it makes sure that they exist.
- * - *Damage* (`#damage`): the database is damaged, the disk failed under a write, or a write could
- *   not be rolled back. Reads go on, but nothing is written until a restart.
- * - *Closing* (`#closing`): it refuses everything new, finishes what is under way, and then closes
- *   the connection. If it may no longer read, it closes by itself.
+ * 1. The next look, or the next commit, finds it gone. From then on everything is refused.
+ * 2. Each look moves what it can of the log, which is still open, into the main file. As long as
+ *    others read an old state, that cannot be all of it.
+ * 3. Once it is all, the database is closed, and `ended` resolves: a restart is all that is needed.
+ *
+ * `close` does the same, but waits for at most 5 s.
  */
 
-import { openSync, renameSync, statSync, writeSync } from "node:fs";
+import { openSync, renameSync, writeSync } from "node:fs";
 import process from "node:process";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { clearInterval, setInterval } from "node:timers";
-import { setTimeout as delay } from "node:timers/promises";
-import { closedError, storageError } from "../pet_database.ts";
-import {
-  isBusy,
-  isDamaged,
-  isFatal,
-  mayHaveCommitted,
-  storageFault,
-  whyStopped,
-} from "./fault.ts";
+import { storageError } from "../pet_database.ts";
+import { isFatal } from "./fault.ts";
 import {
   allExist,
   describe,
+  describeLog,
   type Files,
   type Found,
   inspect,
+  isIndexEmptied,
+  isLogOurs,
   LOOK_INTERVAL,
   mayRead,
   nextState,
@@ -39,51 +36,45 @@ import {
   type State,
 } from "./files.ts";
 
-/** The longest pause before another attempt, in ms. */
-const MAX_PAUSE = 8;
-/** How long `close` waits until a log that is gone is in the main file, in ms. */
-const END_TIME = 5000;
+/** How long `close` waits until the database can be closed without harm, in ms. */
+const CLOSING_TIME = 5000;
 /** How long after a log was found emptied all processes know it, in ms. */
 const NOTICE_TIME = 2 * LOOK_INTERVAL;
-/** Sizes in bytes (SQLite's document WAL-mode File Format). */
+/** Sizes in the log, in bytes (SQLite's document WAL-mode File Format). */
 const LOG_HEADER = 32;
 const FRAME_HEADER = 24;
-const INDEX_HEADER = 136;
-/** An index has a block for each 4096 pages in its log, and one more for a start that is not full. */
-const INDEX_BLOCK = 2 ** 15;
-const PAGES_OF_BLOCK = 4096;
-/** Of a page in SQLite. */
-const MIN_PAGE = 512;
 
-/** A read, and the name of its action for messages: "get pet". */
-export interface Query {
-  readonly action: string;
-  readonly query: () => unknown;
-}
+/**
+ * An index has a block of so many bytes for each 4096 pages in its log, and one more for a start
+ * that is not full (SQLite's document WAL-mode File Format).
+ */
+const INDEX_BLOCK = 2 ** 15;
+/** The least that 4096 pages take in the log, in bytes: 512 for each, and a header of 24. */
+const LOG_OF_BLOCK = 4096 * (24 + 512);
 
 /** An open file. */
 export class SqliteFile {
   readonly #ending = Promise.withResolvers<string>();
-  /** Resolves to the reason if it closes itself because only a new process can go on. */
+  /**
+   * Resolves to the reason if it has closed itself, and a restart is all that is needed: the log is
+   * gone, and all that it held is saved. After other losses somebody must act before a restart.
+   */
   readonly ended: Promise<string> = this.#ending.promise;
   readonly #path: string;
   readonly #db: DatabaseSync;
-  /** How long to wait for other processes that lock the file, in ms. */
-  readonly #lockTimeout: number;
-  #looks: ReturnType<typeof setInterval>;
+  readonly #looks: ReturnType<typeof setInterval>;
   /** By their SQL. */
   readonly #statements = new Map<string, StatementSync>();
   readonly #opened: Files;
   /** The size of a page in the log, in bytes; 0 if SQLite cannot count them (before 3.51). */
   readonly #frameSize: number;
-  #state: State = { kind: "in place" };
-  /** The error after which nothing more may be written; `undefined` if there was none. */
-  #damage: unknown;
-  /** Resolves once all writes have ended. */
-  #writes: Promise<unknown> = Promise.resolve();
-  /** Resolves once all reads have ended that met a lock. */
-  #lockedReads: Promise<unknown> = Promise.resolve();
-  #closing: Promise<void> | undefined;
+  #state: State = { kind: "in place", suffix: "", since: 0, logVersion: "" };
+  /** Resolves once the database is closed, or `close` has given up. */
+  readonly #closed = Promise.withResolvers<void>();
+  /** Until when `close` waits for the files, in ms; `Infinity` if it does not wait for them. */
+  #deadline = Infinity;
+  /** The connection that is closed after `#db`; `undefined` unless it was needed. */
+  #reader: DatabaseSync | undefined;
   /** The descriptor through which the index is cleared. */
   #index: number | undefined;
 
@@ -92,18 +83,32 @@ export class SqliteFile {
    *
    * @param path of the file itself, not of a link to it: SQLite keeps its other files beside it.
    */
-  constructor(path: string, db: DatabaseSync, lockTimeout: number) {
+  constructor(path: string, db: DatabaseSync) {
     this.#path = path;
     this.#db = db;
-    this.#lockTimeout = lockTimeout;
     const about: unknown = this.prepare(
       "SELECT page_size, sqlite_version() >= '3.51' FROM pragma_page_size",
     ).get();
     const [pageSize, canCount] = about as readonly [bigint, bigint];
     this.#frameSize = canCount ? FRAME_HEADER + Number(pageSize) : 0;
     this.#opened = readFiles(path);
-    this.#look(); // other processes may have a log that was emptied
+    this.look(); // other processes may have a log that was emptied
     this.#looks = setInterval(() => this.#lookAgain(), LOOK_INTERVAL).unref();
+  }
+
+  /** Tells whether a transaction is open. */
+  get isTransaction(): boolean {
+    return this.#db.isTransaction;
+  }
+
+  /** Tells whether the last look allows reads. */
+  get isReadable(): boolean {
+    return mayRead(this.#state);
+  }
+
+  /** Tells whether the last look allows writes. */
+  get isWritable(): boolean {
+    return this.#state.kind === "in place";
   }
 
   /**
@@ -122,169 +127,8 @@ export class SqliteFile {
     return statement;
   }
 
-  /**
-   * Reads at once. If another process locks the file, reads again, in order of arrival.
-   *
-   * @throws {StorageError} `unavailable`; its message names the action: "get pet". Errors that are
-   * not SQLite's are thrown unchanged.
-   */
-  async read<T>(action: string, query: () => T): Promise<T> {
-    this.#assertOpen(action);
-    try {
-      return this.#query(action, query);
-    } catch (error) {
-      if (!isBusy(error)) throw this.#explainRead(action, error);
-    }
-    const deadline = performance.now() + this.#lockTimeout;
-    const read = Promise.all([this.#lockedReads, pause()]).then(() =>
-      retryWhileLocked(
-        deadline - performance.now(),
-        () => this.#query(action, query),
-        (error) => this.#explainRead(action, error),
-      )
-    );
-    this.#lockedReads = Promise.allSettled([read]).then(() => {});
-    return await read;
-  }
-
-  /**
-   * Reads with several queries in one transaction. An error is the result of its own query.
-   *
-   * @throws {StorageError} `unavailable`, as `read` does.
-   */
-  readEach(
-    action: string,
-    queries: readonly Query[],
-  ): Promise<readonly unknown[]> {
-    const readOne = ({ action, query }: Query) => {
-      try {
-        return query();
-      } catch (error) {
-        if (isBusy(error)) throw error;
-        return this.#explainRead(action, error);
-      }
-    };
-    return this.read(action, () => {
-      // A single read needs no transaction, which would take up to a tenth of a request; several
-      // would each lock the file without one. One that could not be rolled back may be open.
-      if (queries.length === 1 || this.#db.isTransaction) {
-        return queries.map(readOne);
-      }
-      this.prepare("BEGIN").run();
-      try {
-        return queries.map(readOne);
-      } finally {
-        this.#rollBack();
-      }
-    });
-  }
-
-  /**
-   * Runs `work` in a transaction, in one turn of the event loop. Runs it again if the file was
-   * locked. Once this resolves, the changes are in the log on disk.
-   *
-   * @throws {StorageError} `unavailable` if nothing happened, `outcome_unknown` if something may
-   * have.
-   */
-  async write<T>(action: string, work: () => T): Promise<T> {
-    this.#assertOpen(action); // Once is enough: `close` waits for writes.
-    const done = retryWhileLocked(
-      this.#lockTimeout,
-      () => this.#transact(action, work),
-      (error) => storageFault(action, error),
-    );
-    // Without the results, which would be kept for ever.
-    this.#writes = Promise.allSettled([this.#writes, done]).then(() => {});
-    return await done;
-  }
-
-  /** Looks for the table of pets, and checks that it could be written. */
-  ping(): Promise<void> {
-    const action = "reach the storage";
-    const probe = "SELECT name FROM sqlite_schema WHERE name = 'pets'";
-    if (this.#closing === undefined) this.#look();
-    return this.read(action, () => {
-      if (this.prepare(probe).get() === undefined) {
-        throw storageError("unavailable", action, "the table pets is missing");
-      }
-      this.#assertWritable(action);
-    });
-  }
-
-  /** Finishes the reads and writes under way and closes the file. */
-  close(): Promise<void> {
-    return this.#closing ??= this.#finish();
-  }
-
-  #query<T>(action: string, query: () => T): T {
-    if (!mayRead(this.#state)) throw this.#refusal(action);
-    return query();
-  }
-
-  #transact<T>(action: string, work: () => T): T {
-    this.#assertWritable(action);
-    this.prepare("BEGIN IMMEDIATE").run();
-    let isCommitting = false;
-    let result: T;
-    try {
-      result = work();
-      isCommitting = true;
-      this.prepare("COMMIT").run();
-    } catch (error) {
-      this.#rollBack();
-      if (isFatal(error)) {
-        this.#damage ??= error;
-        this.#look();
-      }
-      if (!isCommitting || !mayHaveCommitted(error)) throw error;
-      throw storageFault(action, error, "outcome_unknown");
-    }
-    if (allExist(this.#path)) return result;
-    this.#look();
-    const { kind } = this.#state;
-    if (kind === "in place") return result;
-    // What is in the main file can no longer be lost with the log.
-    if (kind === "log gone" && this.#saveLog()) return result;
-    throw this.#refusal(action, "outcome_unknown");
-  }
-
-  /** Ends the transaction, if there is one. */
-  #rollBack(): void {
-    // SQLite may have rolled back by itself, for example when the disk is full (its document
-    // Transaction, "Response To Errors Within A Transaction").
-    if (!this.#db.isTransaction) return;
-    try {
-      this.prepare("ROLLBACK").run();
-    } catch (error) {
-      this.#damage ??= error;
-    }
-  }
-
-  /** Explains why a read failed. What happened to the files may be the reason. */
-  #explainRead(action: string, error: unknown): unknown {
-    if (isFatal(error)) this.#look();
-    if (isDamaged(error)) this.#damage ??= error;
-    return mayRead(this.#state)
-      ? storageFault(action, error)
-      : this.#refusal(action);
-  }
-
-  /** @throws {StorageError} `unavailable` if nothing may be written. */
-  #assertWritable(action: string): void {
-    if (this.#state.kind !== "in place") throw this.#refusal(action);
-    if (this.#damage === undefined) return;
-    const reason = whyStopped(this.#damage);
-    throw storageError("unavailable", action, reason, this.#damage);
-  }
-
-  /** @throws {StorageError} `unavailable` if the file is closed; says why, if it closed itself. */
-  #assertOpen(action: string): void {
-    if (this.#closing === undefined) return;
-    throw mayRead(this.#state) ? closedError(action) : this.#refusal(action);
-  }
-
   /** Refuses an action because of what happened to the files. */
-  #refusal(
+  refusal(
     action: string,
     kind: "unavailable" | "outcome_unknown" = "unavailable",
   ): Error {
@@ -292,106 +136,111 @@ export class SqliteFile {
   }
 
   /** Looks at the files. */
-  #look(): void {
+  look(): void {
     let found = this.#inspect();
-    // Once more: another process may have emptied the log through SQLite, as it may, between the
-    // two looks that are compared.
+    // Once more: another process may have emptied the log through SQLite, as it may, after its pages
+    // were counted and before its size was read.
     if (found.log === "emptied") found = this.#inspect();
     this.#state = nextState(this.#state, found, performance.now());
   }
 
+  /** Tells whether what was committed just now will be found after a restart. */
+  isKept(): boolean {
+    if (allExist(this.#path)) return true;
+    this.look();
+    const { kind } = this.#state;
+    // What is in the main file can no longer be lost with the log.
+    return kind === "in place" || kind === "log gone" && this.#saveLog();
+  }
+
+  /** Closes the database. If that would do harm, waits; after 5 s gives up, and says what to do. */
+  close(): Promise<void> {
+    this.#deadline = performance.now() + CLOSING_TIME;
+    this.#lookAgain();
+    return this.#closed.promise;
+  }
+
   #inspect(): Found {
-    const found = inspect(this.#opened, readFiles(this.#path), 0);
     // A process that touches what is missing of the index is ended by the system (SIGBUS).
-    if (found.index === "emptied" || this.#frameSize === 0) return found;
-    const { pages } = this.#checkpoint("NOOP");
+    const canCount = this.#frameSize > 0 &&
+      !isIndexEmptied(this.#opened, this.#path);
+    const pages = canCount ? this.#checkpoint("NOOP").pages : 0;
     const logSize = pages > 0 ? LOG_HEADER + pages * this.#frameSize : 0;
     return inspect(this.#opened, readFiles(this.#path), logSize);
   }
 
-  /** Looks at the files, and closes the database if nothing else can be done. */
+  /** Looks at the files, and closes the database if it may not be read, or `close` waits for it. */
   #lookAgain(): void {
-    this.#look();
-    if (mayRead(this.#state)) return;
+    if (!this.#db.isOpen) return;
+    this.look();
+    const isAsked = this.#deadline < Infinity;
+    if (this.isReadable && !isAsked) return;
     // If the process ended now, its runtime would close the database as if all were well.
     this.#looks.ref();
-    if (!this.#tryToClose()) return;
-    this.#closing ??= Promise.resolve();
-    if (this.#state.kind !== "log gone") return;
-    this.#ending.resolve(describe(this.#path, this.#state));
-  }
-
-  async #finish(): Promise<void> {
+    const isReady = this.#prepareToClose();
+    const isLogGone = this.#state.kind === "log gone";
+    if (isReady) {
+      if (isLogGone && !isAsked) {
+        this.#ending.resolve(describe(this.#path, this.#state));
+      }
+    } else {
+      if (performance.now() <= this.#deadline) return;
+      this.#deadline = Infinity;
+      console.warn(
+        isLogGone
+          ? `${this.#path}: others still read what the deleted log holds; end them before anything else uses the database, but kill none`
+          : `${this.#path} stays open, because closing it would destroy it: kill this process`,
+      );
+    }
+    this.#closed.resolve();
+    if (!isReady && !isLogGone) return;
     clearInterval(this.#looks);
-    await Promise.all([this.#writes, this.#lockedReads]);
-    const deadline = performance.now() + END_TIME;
-    this.#look();
-    while (!this.#tryToClose()) {
-      if (performance.now() > deadline) return this.#giveUp();
-      await delay(LOOK_INTERVAL);
-      this.#look();
-    }
+    this.#db.close();
+    this.#reader?.close();
   }
 
-  /** Closes the database, after what must be done before; false if that is not done yet. */
-  #tryToClose(): boolean {
-    const state = this.#state;
-    const { kind } = state;
-    if (kind === "log replaced" || kind === "main emptied") {
-      return this.#closeUntouched();
+  /** Does what must be done before the database is closed; false if that is not possible yet. */
+  #prepareToClose(): boolean {
+    const { kind, since } = this.#state;
+    switch (kind) {
+      case "in place":
+        return true;
+      case "main gone":
+      case "main replaced":
+        this.#putLogAway();
+        return true;
+      case "log gone":
+        return this.#saveLog();
+      case "log emptied":
+        if (performance.now() - since < NOTICE_TIME) return false;
+        return this.#clearIndex() || this.#openReader();
+      case "main emptied":
+      case "log replaced":
+        return this.#openReader();
     }
-    if (kind === "log emptied") {
-      if (performance.now() - state.since < NOTICE_TIME) return false;
-      if (!this.#clearIndex()) return this.#closeUntouched();
-    } else if (kind === "log gone" && !this.#saveLog()) return false;
-    this.#putLogAway();
-    this.#closeConnection();
-    return true;
   }
 
   /**
-   * Closes the database so that SQLite neither moves nor deletes a log. It would for the last
-   * connection to the file, so another one is closed after ours, that only reads: SQLite moves
-   * nothing for such a one. Returns false if that fails.
+   * Opens another connection, to be closed after ours, so that SQLite neither moves nor deletes a
+   * log. It does both for the last connection to a file, but not if that one only reads. Returns
+   * false if that fails.
    */
-  #closeUntouched(): boolean {
-    // The other one would use the same index, and be ended by the system (SIGBUS).
-    if (this.#inspect().index === "emptied") return false;
-    if (this.#state.kind === "main emptied") this.#renameLog();
-    let last: DatabaseSync | undefined;
+  #openReader(): boolean {
+    // It would use the same index, and be ended by the system (SIGBUS).
+    if (isIndexEmptied(this.#opened, this.#path)) return false;
+    // Here it does not: it deletes any log beside an empty file.
+    if (this.#state.kind === "main emptied") renameLog(this.#path);
+    const { DatabaseSync } = loadSqlite();
     try {
-      const { DatabaseSync } = loadSqlite();
-      last = new DatabaseSync(this.#path, { readOnly: true });
-      last.prepare("BEGIN").run();
-      last.prepare("SELECT count(*) FROM sqlite_schema").get();
+      this.#reader ??= new DatabaseSync(this.#path, { readOnly: true });
+      // In an empty file, which is not in WAL mode, it has a lock only in a transaction.
+      if (!this.#reader.isTransaction) this.#reader.prepare("BEGIN").run();
+      this.#reader.prepare("SELECT count(*) FROM sqlite_schema").get();
+      return true;
     } catch (error) {
       // It has the file open even if it finds pages that are damaged, or not in the log.
-      if (last === undefined || !isFatal(error)) {
-        last?.close();
-        return false;
-      }
+      return this.#reader !== undefined && isFatal(error);
     }
-    this.#closeConnection();
-    last.close();
-    return true;
-  }
-
-  #closeConnection(): void {
-    clearInterval(this.#looks);
-    this.#db.close();
-  }
-
-  #giveUp(): void {
-    if (this.#state.kind !== "log gone") { // Closing it would destroy it.
-      this.#looks = setInterval(() => this.#lookAgain(), LOOK_INTERVAL);
-      return console.warn(
-        `${this.#path} stays open, because closing it would destroy it: kill this process`,
-      );
-    }
-    this.#closeConnection();
-    console.warn(
-      `${this.#path}: others still read what the deleted log holds; end them before anything else uses the database, but kill none`,
-    );
   }
 
   /**
@@ -415,64 +264,34 @@ export class SqliteFile {
   }
 
   /**
-   * Saves the log at the end if the main file is not in its place: SQLite would leave the log there,
-   * and apply it to a backup that is put in its place. Leaves it alone once it has changed, because
-   * then a process with the new file writes to it.
+   * Saves the log if the main file is not in its place: SQLite would leave the log there, and apply
+   * it to a backup that is put in its place.
    */
   #putLogAway(): void {
     const state = this.#state;
-    if (!("logVersion" in state)) return;
-    const { log, index, logVersion } = this.#inspect();
-    const isOurs = log === "in place"
-      ? logVersion === state.logVersion
-      : log === "gone" || index === "replaced";
+    const found = this.#inspect();
+    const isOurs = isLogOurs(state, found);
     if (isOurs) this.#checkpoint("TRUNCATE");
-    if (log !== "in place") return;
-    const path = `${this.#path}-wal`;
-    let what =
-      `unless a server already uses a new file, move ${path} away before the next start, or it damages that file`;
-    if (statSync(path, { throwIfNoEntry: false })?.size === 0) {
-      what = "the old file, wherever it is, now has all pets";
-    } else if (isOurs) {
-      const aside = this.#renameLog();
-      if (aside !== undefined) {
-        what =
-          `the newest pets are in ${aside}; to use them, put the old file back, and this file beside it as ${path}`;
-      }
-    }
-    const fate = state.kind === "main gone" ? "deleted or moved" : "replaced";
-    console.warn(`${this.#path} was ${fate} while in use: ${what}`);
-  }
-
-  /** Renames the log, and returns its new path; `undefined` if that fails. */
-  #renameLog(): string | undefined {
-    const path = `${this.#path}-wal`;
-    const aside = `${path}.lost-${new Date().toISOString()}`;
-    try {
-      renameSync(path, aside);
-      return aside;
-    } catch {
-      return undefined;
-    }
+    if (found.log !== "in place") return;
+    const isMoved = readFiles(this.#path).log?.size === 0;
+    const aside = isOurs && !isMoved ? renameLog(this.#path) : undefined;
+    console.warn(describeLog(this.#path, state, isMoved, aside));
   }
 
   /**
-   * Clears the index of a log that was emptied. SQLite then reads the log again, finds nothing in
-   * it, and so moves nothing when it closes the database. Returns false if that fails.
+   * Clears the index after it or the log was emptied. SQLite then reads the log again, and when it
+   * closes the database, it moves only what it has found there: nothing, if the log was emptied.
+   * Returns false if that fails.
    */
   #clearIndex(): boolean {
-    const found = this.#inspect();
+    const { log, index } = this.#inspect();
     // Another process has done so, and a new one may use the log by now.
-    if (found.log !== "emptied" && found.index !== "emptied") return true;
-    if (found.index === "gone" || found.index === "replaced") return false;
-    let size = INDEX_HEADER;
-    if (found.index === "emptied") {
-      // All of what SQLite touches when it reads the log again: what is written has space on the
-      // disk, and where there is none, a touch ends the process (SIGBUS).
-      const logSize = readFiles(this.#path).log?.size ?? 0;
-      const pages = logSize / (FRAME_HEADER + MIN_PAGE);
-      size = (2 + Math.floor(pages / PAGES_OF_BLOCK)) * INDEX_BLOCK;
-    }
+    if (log !== "emptied" && index !== "emptied") return true;
+    if (index === "gone" || index === "replaced") return false;
+    // All of what SQLite touches when it reads the log again: what is written has space on the disk,
+    // and where there is none, a touch ends the process (SIGBUS).
+    const logSize = readFiles(this.#path).log?.size ?? 0;
+    const size = (2 + Math.floor(logSize / LOG_OF_BLOCK)) * INDEX_BLOCK;
     try {
       // Never closed, because that would release the locks of this process on the file (SQLite's
       // document How To Corrupt, "Posix advisory locks canceled").
@@ -484,32 +303,15 @@ export class SqliteFile {
   }
 }
 
-/**
- * Repeats an attempt while other processes lock the file, for at most `lockTimeout` ms. SQLite's
- * own `busy_timeout` would block the event loop meanwhile (1.8 s seen).
- *
- * @throws what `explain` makes of the last error.
- */
-export async function retryWhileLocked<T>(
-  lockTimeout: number,
-  attempt: () => T,
-  explain: (error: unknown) => unknown,
-): Promise<T> {
-  const deadline = performance.now() + lockTimeout;
-  for (;;) {
-    try {
-      return attempt();
-    } catch (error) {
-      if (!isBusy(error) || performance.now() >= deadline) {
-        throw explain(error);
-      }
-    }
-    await pause();
+/** Renames the log, and returns its new path; `undefined` if that fails. */
+function renameLog(path: string): string | undefined {
+  const aside = `${path}-wal.lost-${new Date().toISOString()}`;
+  try {
+    renameSync(`${path}-wal`, aside);
+    return aside;
+  } catch {
+    return undefined;
   }
-}
-
-function pause(): Promise<unknown> {
-  return delay(Math.random() * MAX_PAUSE);
 }
 
 /**

@@ -14,8 +14,9 @@
  *   others have it open.
  * - *Log replaced* (the log or the index): it neither reads nor writes. It closes the database, but
  *   moves nothing, because another program uses the database.
- * - *Log emptied* (the log or the index): it neither reads nor writes. After 200 ms it clears the
- *   index, and closes the database. If it only closed it, SQLite would move what is not there.
+ * - *Log emptied* (the log or the index): it neither reads nor writes. After 200 ms, when all
+ *   processes know it, it clears the index, and closes the database. If it only closed it, SQLite
+ *   would move what is not there.
  * - *Main emptied*: as after *log replaced*, but it renames the log before, which SQLite deletes
  *   beside an empty file.
  *
@@ -30,9 +31,6 @@ export const LOOK_INTERVAL = 100;
 
 const MAY_BE_LOST =
   "The newest pets and changes of API keys may be lost. So that no id is given twice, first run this with an N above all ids that clients know: DELETE FROM sqlite_sequence WHERE name = 'pets'; INSERT INTO sqlite_sequence VALUES ('pets', N)";
-
-/** The end of the path of the log, and of its index. */
-type Suffix = "-wal" | "-shm";
 
 /** What is at a path. */
 export interface FileFacts {
@@ -53,31 +51,28 @@ export interface Files {
   readonly isLogBlank: boolean;
 }
 
+/** What happened to a file. */
+type Fate = "in place" | "gone" | "replaced" | "emptied";
+
 /** How the files differ from those that were opened. */
 export interface Found {
-  readonly main: "in place" | "gone" | "replaced" | "emptied";
-  readonly log: "in place" | "gone" | "replaced" | "emptied";
-  readonly index: "in place" | "gone" | "replaced" | "emptied";
+  readonly main: Fate;
+  readonly log: Fate;
+  readonly index: Fate;
   /** A value that each write to the file at the log's path changes. */
   readonly logVersion: string;
 }
 
-/** What the looks so far have found. */
-export type State =
-  | { readonly kind: "in place" }
-  | {
-    readonly kind: "main gone" | "main replaced";
-    /** When the main file was first missed. */
-    readonly logVersion: string;
-  }
-  | { readonly kind: "main emptied" }
-  | { readonly kind: "log gone" | "log replaced"; readonly suffix: Suffix }
-  | {
-    readonly kind: "log emptied";
-    readonly suffix: Suffix;
-    /** When it was found, in ms. */
-    readonly since: number;
-  };
+/** What the looks so far have found. In a `kind`, *log* is the log or its index. */
+export interface State {
+  readonly kind: "in place" | `${"main" | "log"} ${Exclude<Fate, "in place">}`;
+  /** The end of the path of the file that this happened to. */
+  readonly suffix: "" | "-wal" | "-shm";
+  /** When it was found, in ms; for the main file, when it was first missed. */
+  readonly since: number;
+  /** Of the log at that time. */
+  readonly logVersion: string;
+}
 
 /** Reads what is at the three paths now. */
 export function readFiles(path: string): Files {
@@ -87,6 +82,11 @@ export function readFiles(path: string): Files {
     index: factsOf(`${path}-shm`),
     isLogBlank: isBlank(`${path}-wal`),
   };
+}
+
+/** Tells whether the index was emptied, as `inspect` does, but without a look at the log. */
+export function isIndexEmptied(opened: Files, path: string): boolean {
+  return findIndex(opened, factsOf(`${path}-shm`)) === "emptied";
 }
 
 /**
@@ -105,49 +105,54 @@ export function allExist(path: string): boolean {
  * is needed.
  */
 export function inspect(opened: Files, now: Files, logSize: number): Found {
-  const find = (name: "main" | "log" | "index") => {
-    if (now[name]?.identity === opened[name]?.identity) return "in place";
-    return now[name] === undefined ? "gone" : "replaced";
-  };
-  const emptiedIf = (isCut: boolean, place: ReturnType<typeof find>) =>
-    isCut && place === "in place" ? "emptied" : place;
   const size = now.log?.size ?? 0;
   const isLogCut = logSize > 0 && (size < logSize || now.isLogBlank);
-  // An index never shrinks while anybody has it open.
-  const isIndexCut = (now.index?.size ?? 0) < (opened.index?.size ?? 0);
   return {
     // It may shrink otherwise: another program may have run VACUUM.
-    main: emptiedIf(now.main?.size === 0, find("main")),
-    log: emptiedIf(isLogCut, find("log")),
-    index: emptiedIf(isIndexCut, find("index")),
+    main: find(opened.main, now.main, now.main?.size === 0),
+    log: find(opened.log, now.log, isLogCut),
+    index: findIndex(opened, now.index),
     logVersion: `${size}:${now.log?.changed}`,
   };
 }
 
 /** Decides what follows from a look; `now` is in ms. */
 export function nextState(state: State, found: Found, now: number): State {
-  const { main, logVersion } = found;
-  const which = (what: Found["log"]): Suffix | undefined =>
-    found.log === what ? "-wal" : found.index === what ? "-shm" : undefined;
-  const [emptied, replaced, gone] = [
-    which("emptied"),
-    which("replaced"),
-    which("gone"),
-  ];
-  if (
-    state.kind === "log replaced" || state.kind === "log emptied" ||
-    state.kind === "main emptied"
-  ) return state;
-  if (main === "emptied") return { kind: "main emptied" };
-  if (emptied) return { kind: "log emptied", suffix: emptied, since: now };
+  const { main, log, index, logVersion } = found;
+  const isLogGone = state.kind === "log gone";
+  if (!mayRead(state) && !isLogGone) return state;
+  const become = (
+    kind: State["kind"],
+    suffix: State["suffix"] = "",
+  ): State => ({ kind, suffix, since: now, logVersion });
+  const which = (fate: Fate) =>
+    log === fate ? "-wal" : index === fate ? "-shm" : undefined;
+  const emptied = which("emptied");
+  const replaced = which("replaced");
+  const gone = which("gone");
+  if (main === "emptied") return become("main emptied");
+  if (emptied) return become("log emptied", emptied);
   // Before the log: while the main file is gone the log stays as it is, for when it comes back.
-  if (main !== "in place" && state.kind !== "log gone") {
-    return { logVersion, ...state, kind: `main ${main}` };
+  if (main !== "in place" && !isLogGone) {
+    const kind = `main ${main}` as const;
+    return state.kind === "in place" ? become(kind) : { ...state, kind };
   }
   // Others may have written to the new one: their pages would mix with ours.
-  if (replaced) return { kind: "log replaced", suffix: replaced };
-  if (state.kind === "log gone") return state;
-  return gone ? { kind: "log gone", suffix: gone } : { kind: "in place" };
+  if (replaced) return become("log replaced", replaced);
+  if (isLogGone) return state;
+  return gone ? become("log gone", gone) : become("in place");
+}
+
+/**
+ * Tells whether nobody else has used the log that is open since the main file was first missed, so
+ * that it may be moved or renamed. A process that opens another main file at the path uses the log
+ * and the index that it finds there, and so may write to ours. It cannot if the log at the path is
+ * gone. If another one is there, an index of its own is the proof: what writes to that log does not
+ * use our index.
+ */
+export function isLogOurs(state: State, found: Found): boolean {
+  if (found.log === "in place") return found.logVersion === state.logVersion;
+  return found.log === "gone" || found.index === "replaced";
 }
 
 /** Tells whether the database may still be read. */
@@ -157,8 +162,9 @@ export function mayRead({ kind }: State): boolean {
 }
 
 /** Says what happened to the files at `path`, and what to do. */
-export function describe(path: string, state: State): string {
-  switch (state.kind) {
+export function describe(path: string, { kind, suffix }: State): string {
+  const file = path + suffix;
+  switch (kind) {
     case "in place":
       return "the files are in place";
     case "main gone":
@@ -168,14 +174,53 @@ export function describe(path: string, state: State): string {
     case "main emptied":
       return `${path} was emptied while in use; stop all programs that use the database, move -wal and -shm away, and restore a backup`;
     case "log gone":
-      return `${path}${state.suffix} was deleted while in use; restart this process before anything else uses the database`;
+      return `${file} was deleted while in use; restart this process before anything else uses the database`;
     case "log replaced":
-      return `${path}${state.suffix} was replaced while in use, so another program uses the database; end that program, then restart this process. ${MAY_BE_LOST}`;
+      return `${file} was replaced while in use, so another program uses the database; end that program, then restart this process. ${MAY_BE_LOST}`;
     case "log emptied":
-      return state.suffix === "-shm"
-        ? `${path}-shm was emptied while in use; stop all programs that use the database, then start again`
-        : `${path}-wal was emptied while in use; stop all programs that use the database, then start again. ${MAY_BE_LOST}`;
+      return `${file} was emptied while in use; stop all programs that use the database, then start again${
+        suffix === "-wal" ? `. ${MAY_BE_LOST}` : ""
+      }`;
   }
+}
+
+/**
+ * Says where the newest pets are if the main file was lost.
+ *
+ * @param isMoved true if they were moved from the log into the file that was open.
+ * @param aside what the log was renamed to.
+ */
+export function describeLog(
+  path: string,
+  { kind }: State,
+  isMoved: boolean,
+  aside: string | undefined,
+): string {
+  const fate = kind === "main gone" ? "deleted or moved" : "replaced";
+  let what = "the old file, wherever it is, now has all pets";
+  if (!isMoved) {
+    what = aside === undefined
+      ? `unless a server already uses a new file, move ${path}-wal away before the next start, or it damages that file`
+      : `the newest pets are in ${aside}; to use them, put the old file back, and this file beside it as ${path}-wal`;
+  }
+  return `${path} was ${fate} while in use: ${what}`;
+}
+
+/** An index that is shorter than when it was opened was cut: SQLite never shortens it. */
+function findIndex(opened: Files, now: FileFacts | undefined): Fate {
+  const size = now?.size ?? 0;
+  return find(opened.index, now, size < (opened.index?.size ?? 0));
+}
+
+function find(
+  opened: FileFacts | undefined,
+  now: FileFacts | undefined,
+  isEmptied: boolean,
+): Fate {
+  if (now?.identity !== opened?.identity) {
+    return now === undefined ? "gone" : "replaced";
+  }
+  return isEmptied ? "emptied" : "in place";
 }
 
 function factsOf(path: string): FileFacts | undefined {

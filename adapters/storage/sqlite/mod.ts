@@ -115,7 +115,8 @@ export async function sqliteStorage(
   checkIntegers({ lockTimeout }, 0, MAX_TIME);
   checkIntegers({ idempotencyRetention }, 0);
 
-  const file = await openSqliteFile(path, lockTimeout, "write");
+  const database = await openSqliteFile(path, lockTimeout, "write");
+  const { file } = database;
   const insert = file.prepare(
     "INSERT INTO pets (name, category_id, status) VALUES (?, ?, ?)",
   );
@@ -185,19 +186,22 @@ export async function sqliteStorage(
 
   const { create, close: finishCreates } = groupedCreates(async (group) => {
     const start = performance.now();
-    const stored = await file.write("create pet", () => group.map(storeOnce));
+    const stored = await database.write(
+      "create pet",
+      () => group.map(storeOnce),
+    );
     await letTurnsPass(performance.now() - start);
     return stored;
   });
-  const reads = readsInTurns(file);
+  const reads = readsInTurns(database);
 
   return {
     idempotencyRetention,
     apiKeys: apiKeyStorage(
       (action, sql, ...values) =>
-        file.read(action, () => file.prepare(sql).all(...values)),
+        database.read(action, () => file.prepare(sql).all(...values)),
       (action, sql, ...values) =>
-        file.write(action, () => file.prepare(sql).all(...values)),
+        database.write(action, () => file.prepare(sql).all(...values)),
     ),
 
     create,
@@ -206,22 +210,20 @@ export async function sqliteStorage(
 
     list(request) {
       const query = { ...request }; // the caller may change it while it waits
-      return reads.read(
-        "list pets",
-        `${query.limit} ${query.status} ${query.after}`,
-        () => readPage(query),
-        (page) => ({ ...page, pets: page.pets.slice() }),
-      );
+      const key = `${query.limit} ${query.status} ${query.after}`;
+      const reading = reads.read("list pets", key, () => readPage(query));
+      // Equal lists share a page, and each caller may change its own.
+      return reading.then((page) => ({ ...page, pets: page.pets.slice() }));
     },
 
-    ping: () => file.ping(),
+    ping: () => database.ping(),
 
     ended: file.ended,
 
     async close() {
       reads.close();
       await finishCreates();
-      await file.close();
+      await database.close();
     },
   };
 }

@@ -23,7 +23,8 @@ import {
 import { SCHEMA_VERSION, TABLES } from "../sqlite_tables.ts";
 import type { Access } from "../transfer.ts";
 import { accessReason, faultReason, isBusy, isLockFault } from "./fault.ts";
-import { loadSqlite, retryWhileLocked, SqliteFile } from "./file.ts";
+import { retryWhileLocked, SqliteDatabase } from "./database.ts";
+import { loadSqlite, SqliteFile } from "./file.ts";
 
 /** `PRAGMA application_id` of our files: "PETS" in ASCII. */
 const APPLICATION_ID = 0x50455453n;
@@ -45,7 +46,7 @@ export function openSqliteFile(
   path: string,
   lockTimeout: number,
   access: Access,
-): Promise<SqliteFile> {
+): Promise<SqliteDatabase> {
   const file = followLinks(path); // `path` is only for messages from here on
   const open = () => {
     const { DatabaseSync } = loadSqlite(); // first, so that nothing is made without it
@@ -60,7 +61,7 @@ export function openSqliteFile(
     try {
       setUp(db, access);
       warnIfMountedAlone(file);
-      return new SqliteFile(file, db, lockTimeout);
+      return new SqliteDatabase(new SqliteFile(file, db), lockTimeout);
     } catch (error) {
       db.close();
       throw error;

@@ -11,17 +11,15 @@
 
 import { setImmediate } from "node:timers";
 import { closedError } from "../pet_database.ts";
-import type { Query, SqliteFile } from "./file.ts";
+import type { Query, SqliteDatabase } from "./database.ts";
 
-/** Reads that are equal. */
+/** Reads that are equal, and their answer. */
 interface Waiting extends Query {
-  readonly callers: PromiseWithResolvers<unknown>[];
-  /** Copies the result, for callers after the first. */
-  readonly copy: (result: unknown) => unknown;
+  readonly answer: PromiseWithResolvers<unknown>;
 }
 
-/** Makes the turns of the reads of a file. */
-export function readsInTurns(file: SqliteFile) {
+/** Makes the turns of the reads of a database. */
+export function readsInTurns(database: SqliteDatabase) {
   /** By their keys. */
   let waiting = new Map<unknown, Waiting>();
   let hasBegun = false;
@@ -32,7 +30,7 @@ export function readsInTurns(file: SqliteFile) {
     if (waiting.size === 0) return;
     const group = [...waiting.values()];
     waiting = new Map();
-    file.readEach("read pets", group).then(
+    database.readEach("read pets", group).then(
       (results) => group.forEach((one, i) => settle(one, results[i])),
       (error) => group.forEach((one) => settle(one, error)),
     );
@@ -40,31 +38,21 @@ export function readsInTurns(file: SqliteFile) {
 
   return {
     /**
-     * Reads.
+     * Reads. Callers of equal reads may get the same object.
      *
      * @param key is the same for equal reads, and differs between a get and a list.
-     * @param copy makes results that callers may change independently.
      */
-    read<T>(
-      action: string,
-      key: unknown,
-      query: () => T,
-      copy = (result: T): T => result,
-    ): Promise<T> {
+    read<T>(action: string, key: unknown, query: () => T): Promise<T> {
       if (isClosed) return Promise.reject(closedError(action));
       if (!hasBegun) {
         hasBegun = true;
         setImmediate(endTurn);
-        return file.read(action, query);
+        return database.read(action, query);
       }
-      const caller = Promise.withResolvers<unknown>();
-      const equal = waiting.get(key);
-      if (equal !== undefined) equal.callers.push(caller);
-      else {
-        const ofAny = copy as Waiting["copy"]; // of what `query` returns
-        waiting.set(key, { action, query, callers: [caller], copy: ofAny });
-      }
-      return caller.promise as Promise<T>; // of an equal query
+      const equal = waiting.get(key) ??
+        { action, query, answer: Promise.withResolvers() };
+      waiting.set(key, equal);
+      return equal.answer.promise as Promise<T>; // of an equal query
     },
 
     /** Refuses further reads, and answers those that wait. */
@@ -75,9 +63,7 @@ export function readsInTurns(file: SqliteFile) {
   };
 }
 
-function settle({ callers, copy }: Waiting, result: unknown): void {
-  for (const [i, { resolve, reject }] of callers.entries()) {
-    if (result instanceof Error) reject(result);
-    else resolve(i === 0 ? result : copy(result));
-  }
+function settle({ answer }: Waiting, result: unknown): void {
+  if (result instanceof Error) answer.reject(result);
+  else answer.resolve(result);
 }

@@ -15,7 +15,8 @@ import type { DatabaseSync } from "node:sqlite";
 import { storageError } from "../pet_database.ts";
 import type { Query, Source, Target, Value } from "../transfer.ts";
 import { storageFault } from "./fault.ts";
-import { loadSqlite, type SqliteFile } from "./file.ts";
+import type { SqliteDatabase } from "./database.ts";
+import { loadSqlite } from "./file.ts";
 import { followLinks, openSqliteFile, OPTIONS } from "./open.ts";
 
 /** How long to wait for other processes that lock the file, in ms. */
@@ -26,7 +27,7 @@ export async function sqliteSource(path: string): Promise<Source> {
   const file = await openSqliteFile(path, LOCK_TIMEOUT, "read");
   return {
     async snapshot(work) {
-      // On a connection of its own, because `SqliteFile` uses transactions itself.
+      // On a connection of its own, because `SqliteDatabase` uses transactions itself.
       const db = new (loadSqlite().DatabaseSync)(path, OPTIONS);
       try {
         db.prepare("BEGIN").run();
@@ -113,9 +114,9 @@ export function sqliteTarget(link: string): Target {
 }
 
 /** Each query is a transaction of its own: nobody else uses the file yet. */
-function writer(file: SqliteFile): Query {
+function writer(db: SqliteDatabase): Query {
   return (action, sql, values: readonly Value[] = []) =>
-    file.write(action, () => toRows(file.prepare(sql).all(...values)));
+    db.write(action, () => toRows(db.file.prepare(sql).all(...values)));
 }
 
 /** A log of an earlier file of that name would damage the new one. */

@@ -138,59 +138,60 @@ test("inspect finds in place what was missing when the file was opened", () => {
   assert.deepEqual([log, index], ["in place", "in place"]);
 });
 
-const IN_PLACE: State = { kind: "in place" };
-const MAIN_GONE: State = { kind: "main gone", logVersion: "old" };
-const LOG_GONE: State = { kind: "log gone", suffix: "-wal" };
-const LOG_REPLACED: State = { kind: "log replaced", suffix: "-shm" };
-const LOG_EMPTIED: State = { kind: "log emptied", suffix: "-wal", since: 3 };
-const MAIN_EMPTIED: State = { kind: "main emptied" };
 const NOW = 7;
+const IN_PLACE = lost("in place");
+const MAIN_GONE = lost("main gone", { since: 3, logVersion: "old" });
+const MAIN_REPLACED: State = { ...MAIN_GONE, kind: "main replaced" };
+const LOG_GONE = lost("log gone", { suffix: "-wal" });
+const LOG_REPLACED = lost("log replaced", { suffix: "-shm" });
+const LOG_EMPTIED = lost("log emptied", { suffix: "-wal" });
+const EARLIER = { ...LOG_EMPTIED, since: 3 };
+const MAIN_EMPTIED = lost("main emptied");
+
+/** A state that was found now, with what `WELL` has. */
+function lost(kind: State["kind"], more: Partial<State> = {}): State {
+  const { logVersion } = WELL;
+  return { kind, suffix: "", since: NOW, logVersion, ...more };
+}
 
 /** A state, what differs from `WELL` in what is found, and the next state. */
 const STEPS: readonly (readonly [State, Partial<Found>, State])[] = [
   [IN_PLACE, {}, IN_PLACE],
-  [IN_PLACE, { main: "gone" }, { kind: "main gone", logVersion: "1000:5" }],
-  [IN_PLACE, { main: "replaced" }, {
-    kind: "main replaced",
-    logVersion: "1000:5",
-  }],
+  [IN_PLACE, { main: "gone" }, lost("main gone")],
+  [IN_PLACE, { main: "replaced" }, lost("main replaced")],
   [IN_PLACE, { log: "gone" }, LOG_GONE],
-  [IN_PLACE, { index: "gone" }, { kind: "log gone", suffix: "-shm" }],
-  [IN_PLACE, { log: "replaced" }, { kind: "log replaced", suffix: "-wal" }],
+  [IN_PLACE, { index: "gone" }, lost("log gone", { suffix: "-shm" })],
+  [
+    IN_PLACE,
+    { log: "replaced" },
+    lost("log replaced", { suffix: "-wal" }),
+  ],
   [IN_PLACE, { index: "replaced" }, LOG_REPLACED],
   [IN_PLACE, { log: "gone", index: "replaced" }, LOG_REPLACED],
-  [IN_PLACE, { log: "emptied" }, { ...LOG_EMPTIED, since: NOW }],
-  [IN_PLACE, { index: "emptied" }, {
-    kind: "log emptied",
-    suffix: "-shm",
-    since: NOW,
-  }],
+  [IN_PLACE, { log: "emptied" }, LOG_EMPTIED],
+  [IN_PLACE, { index: "emptied" }, lost("log emptied", { suffix: "-shm" })],
   // The log waits for the main file, unless it would destroy it.
-  [IN_PLACE, { main: "gone", log: "gone" }, {
-    kind: "main gone",
-    logVersion: "1000:5",
-  }],
-  [IN_PLACE, { main: "gone", log: "emptied" }, { ...LOG_EMPTIED, since: NOW }],
+  [IN_PLACE, { main: "gone", log: "gone" }, lost("main gone")],
+  [IN_PLACE, { main: "gone", log: "emptied" }, LOG_EMPTIED],
   [IN_PLACE, { main: "emptied" }, MAIN_EMPTIED],
   [IN_PLACE, { main: "emptied", log: "emptied" }, MAIN_EMPTIED],
   [LOG_GONE, { main: "emptied", log: "gone" }, MAIN_EMPTIED],
   [MAIN_EMPTIED, {}, MAIN_EMPTIED],
   [MAIN_GONE, {}, IN_PLACE],
   [MAIN_GONE, { main: "gone" }, MAIN_GONE],
-  [MAIN_GONE, { main: "replaced" }, {
-    kind: "main replaced",
-    logVersion: "old",
-  }],
+  [MAIN_GONE, { main: "replaced" }, MAIN_REPLACED],
+  [MAIN_REPLACED, { main: "gone" }, MAIN_GONE],
   [MAIN_GONE, { log: "gone" }, LOG_GONE],
   // A log that is back may not be the one that others used meanwhile.
   [LOG_GONE, {}, LOG_GONE],
   [LOG_GONE, { main: "gone", log: "gone" }, LOG_GONE],
   [LOG_GONE, { index: "replaced" }, LOG_REPLACED],
-  [LOG_GONE, { log: "emptied" }, { ...LOG_EMPTIED, since: NOW }],
+  [LOG_GONE, { log: "emptied" }, LOG_EMPTIED],
   [LOG_REPLACED, {}, LOG_REPLACED],
   [LOG_REPLACED, { log: "gone" }, LOG_REPLACED],
-  [LOG_EMPTIED, {}, LOG_EMPTIED],
-  [LOG_EMPTIED, { log: "replaced" }, LOG_EMPTIED],
+  [EARLIER, {}, EARLIER],
+  [EARLIER, { log: "emptied" }, EARLIER],
+  [EARLIER, { log: "replaced" }, EARLIER],
 ];
 
 for (const [state, found, next] of STEPS) {
