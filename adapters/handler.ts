@@ -5,7 +5,6 @@
 
 import {
   type CheckedOptions,
-  corsLayer,
   createService,
   type Handler,
   type HandlerOptions,
@@ -14,6 +13,7 @@ import {
   type Service,
   toHandler,
 } from "../core/kit.ts";
+import { corsLayer } from "./layers/cors.ts";
 import { staticContent } from "./http/static_content.ts";
 import { traceLayer } from "./layers/tracing.ts";
 

@@ -24,31 +24,9 @@
  * @module
  */
 
-// Requests and answers.
-export {
-  type Answer,
-  type BodyLimits,
-  CONNECTION_FIELDS,
-  ERROR_STATUS,
-  type ErrorBody,
-  type ErrorCode,
-  type Fields,
-  jsonAnswer,
-  type Layer,
-  type ReadBody,
-  type Service,
-  type ServiceRequest,
-  withFields,
-} from "./answer.ts";
-export {
-  type Handler,
-  respond,
-  toHandler,
-  toResponse,
-  webBody,
-} from "./handler.ts";
-
-// Refusals.
+// Requests, answers and refusals.
+export * from "./answer.ts";
+export * from "./handler.ts";
 export {
   cutShort,
   internalError,
@@ -64,14 +42,8 @@ export {
 } from "./errors.ts";
 
 // The target, the key and the body of a request.
-export {
-  isBelow,
-  isHost,
-  normalizePath,
-  parseTarget,
-  type Target,
-} from "./http/target.ts";
-export { type BaseUrl, parseBaseUrl } from "./http/base_url.ts";
+export * from "./http/target.ts";
+export * from "./http/base_url.ts";
 export {
   anyOf,
   type ApiKeys,
@@ -91,21 +63,15 @@ export {
 } from "./http/body.ts";
 
 // Endpoints, and the service.
-export type { Call, Context, Endpoint, Operation } from "./operation.ts";
-export { createRouter, type Routed, type Router } from "./router.ts";
-export { corsLayer } from "./http/cors.ts";
+export * from "./operation.ts";
+export * from "./router.ts";
 export {
   createPipeline,
   createService,
   type PipelineOptions,
   report,
 } from "./service.ts";
-export {
-  type CheckedOptions,
-  type HandlerOptions,
-  type RateLimitResult,
-  readHandlerOptions,
-} from "./handler_options.ts";
+export * from "./handler_options.ts";
 export {
   type Described,
   openApi,
@@ -124,21 +90,9 @@ export {
 export { MAX_LIMIT } from "./pets/page.ts";
 export { parsePetId, PET_STATUSES, petsToJson } from "./pets/pet.ts";
 export { type Problem, Problems } from "./pets/problems.ts";
-export {
-  INT64_MAX,
-  INT64_MIN,
-  isInt64,
-  parseInt64,
-  parseWithInt64,
-} from "./int64.ts";
+export * from "./int64.ts";
 
 // Options of functions.
-export {
-  checkFunction,
-  checkIntegers,
-  checkNames,
-  MAX_TIME,
-  shown,
-} from "./options.ts";
+export * from "./options.ts";
 export { checkRuntime, isFieldValue } from "./runtimes.ts";
 export { sha256 } from "./sha256.ts";

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { serviceOf } from "../handler.ts";
 import {
   type Answer,
-  corsLayer,
   normalizePath,
   parseBearer,
   parseTarget,
@@ -15,6 +14,7 @@ import {
   type ServiceRequest,
   withFields,
 } from "../../core/kit.ts";
+import { corsLayer } from "../layers/cors.ts";
 import { type Pet, StorageError } from "../../core/storage.ts";
 import { breakBody, type Connection } from "./break_body.ts";
 import {

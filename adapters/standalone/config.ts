@@ -1,6 +1,7 @@
 /** The configuration of the standalone server: environment variables, checked at startup. */
 
-import { apiKeys, corsLayer, parseBaseUrl } from "../../core/kit.ts";
+import { apiKeys, parseBaseUrl } from "../../core/kit.ts";
+import { corsLayer } from "../layers/cors.ts";
 import {
   parsePostgresUrl,
   type PostgresAddress,

@@ -5,7 +5,6 @@ import { serviceOf } from "../handler.ts";
 import {
   anyOf,
   apiKeys,
-  corsLayer,
   createPipeline,
   createRouter,
   type Endpoint,
@@ -14,6 +13,7 @@ import {
   Refusal,
   type Service,
 } from "../../core/kit.ts";
+import { corsLayer } from "../layers/cors.ts";
 import { issuedKeys } from "../keys/issued_keys.ts";
 import { traceLayer } from "../layers/tracing.ts";
 import { createPage, SWAGGER_UI } from "../docs/page_endpoints.ts";

@@ -1,8 +1,13 @@
 /** CORS, as the Fetch standard defines it: which web pages may read the service's responses. */
 
-import { type Fields, type Layer, withFields } from "../answer.ts";
-import { isBelow } from "./target.ts";
-import { checkNames, shown } from "../options.ts";
+import {
+  checkNames,
+  type Fields,
+  isBelow,
+  type Layer,
+  shown,
+  withFields,
+} from "../../core/kit.ts";
 
 const EXPOSED =
   "Link, Location, Retry-After, X-Request-Id, Sunset, Deprecation, " +
