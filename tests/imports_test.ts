@@ -135,6 +135,11 @@ test("what is shipped of the tests imports the product and itself alone", () => 
   assert.deepEqual(wrong(/^tests\/(?:contract|judge)\//, isAllowed), []);
 });
 
+test("what is shipped, the tests and the laboratory are rings: none imports outwards", () => {
+  const isAllowed = (name: string) => !name.startsWith("tests/lab/");
+  assert.deepEqual(wrong(/^tests\/(?!lab\/)/, isAllowed), []);
+});
+
 test("the core, the client and the storages in memory and D1 look for no runtime", () => {
   assert.deepEqual(wrong(ANYWHERE, (name) => !/^node:/.test(name)), []);
   for (const { path, text } of files(ANYWHERE)) {

@@ -14,7 +14,7 @@ import { petIn } from "./contract/pets_client.ts";
 import { RAW_HTTP_CLAUSES } from "./contract/raw_http_contract.ts";
 import { Wire } from "./contract/wire.ts";
 import { listenOn } from "./support/server.ts";
-import { storeOf } from "./lab/seeded/choices.ts";
+import { storeOf } from "./support/seeded/choices.ts";
 import {
   isNewFailure,
   judge,
@@ -35,7 +35,7 @@ import {
   ownOf,
   SENTENCES,
 } from "./judge/sets.ts";
-import { CLAUSES } from "./lab/seeded/mistakes.ts";
+import { CLAUSES } from "./support/seeded/mistakes.ts";
 import { connections, LEAVES_UNREAD } from "./judge/unread.ts";
 
 const SPEC = { sets: [INTERFACE] };

@@ -1,12 +1,12 @@
 /**
  * Names of files and tests. The test of `x.ts` is `x_test.ts` in the same place of `tests/`. A source without
- * one is listed in `lab/mutations.ts`, beside the test that covers it; files of types need none.
+ * one is listed in `support/covered.ts`, beside the test that covers it; files of types need none.
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
 import test from "node:test";
-import { COVERED } from "./lab/mutations.ts";
+import { COVERED } from "./support/covered.ts";
 import { pathOf, readText, ROOT } from "./support/repository.ts";
 import { skipping, testUnless } from "./support/runtime.ts";
 
@@ -31,7 +31,7 @@ function hasCode(source: string): boolean {
 test("every source has the test of its name, or is listed with the test that covers it", () => {
   for (const path of withoutTest) {
     const own = `tests/${path.replace(/\.ts$/, "_test.ts")}`;
-    const advice = `write ${own}, or list ${path} in tests/lab/mutations.ts`;
+    const advice = `write ${own}, or list ${path} in tests/support/covered.ts`;
     assert.ok(listed.includes(path), advice);
   }
 });
@@ -42,7 +42,7 @@ test("a source is listed exactly if it has no test of its name", () => {
   );
   const missing = Object.keys(COVERED)
     .filter((path) => !existsSync(pathOf(`tests/${path}`)));
-  assert.deepEqual([...stale, ...missing], [], "in tests/lab/mutations.ts");
+  assert.deepEqual([...stale, ...missing], [], "in tests/support/covered.ts");
 });
 
 // Of tests, of clauses, and of tables of both. What is put into a title is not counted.

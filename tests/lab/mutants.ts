@@ -21,7 +21,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { COVERED, type Mutation, mutationsOf } from "./mutations.ts";
+import { COVERED } from "../support/covered.ts";
+import { type Mutation, mutationsOf } from "./mutations.ts";
 import { signal } from "../support/postgres/processes.ts";
 import { readText, ROOT } from "../support/repository.ts";
 

@@ -35,7 +35,7 @@ import {
   whileThere,
 } from "./faults.ts";
 import type { Operation } from "./checker.ts";
-import { openLine } from "./line.ts";
+import { openLine } from "../../support/line.ts";
 import type { Keys } from "./recorder.ts";
 
 /** Pet stores under way. */

@@ -1,7 +1,7 @@
 /** The judge, on stores whose choices have chance in them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CHANCES, storeOf } from "./choices.ts";
+import { CHANCES, storeOf } from "../../support/seeded/choices.ts";
 import { judge } from "../../judge/judge.ts";
 import { INTERFACE } from "../../judge/sets.ts";
 

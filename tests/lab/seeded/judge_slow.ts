@@ -14,11 +14,16 @@ import {
   temporaryFiles,
 } from "../../support/temporary_directory.ts";
 import { INTERFACE_CLAUSES } from "../../contract/interface_contract.ts";
-import { CHANCES, CHOICES, HIDDEN, storeOf } from "./choices.ts";
+import {
+  CHANCES,
+  CHOICES,
+  HIDDEN,
+  storeOf,
+} from "../../support/seeded/choices.ts";
 import { judge, judgeClause, type Report } from "../../judge/judge.ts";
 import { DECISIONS, INTERFACE, REMOVAL } from "../../judge/sets.ts";
-import { CLAUSES } from "./mistakes.ts";
-import { KEY as SEEDED_KEY } from "./switchable_store.ts";
+import { CLAUSES } from "../../support/seeded/mistakes.ts";
+import { KEY as SEEDED_KEY } from "../../support/seeded/switchable_store.ts";
 import {
   commandLine,
   findRuntimes,

@@ -11,7 +11,7 @@ import { petId } from "../../../../core/pets/pet.ts";
 import type { StorageError } from "../../../../core/pets/pet_storage.ts";
 import { freePort } from "../../../support/process.ts";
 import { listenOn } from "../../../support/server.ts";
-import { openLine } from "../../../lab/faults/line.ts";
+import { openLine } from "../../../support/line.ts";
 import {
   type Database,
   sharedPostgres,

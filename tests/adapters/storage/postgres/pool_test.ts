@@ -6,7 +6,7 @@ import type { Connection } from "../../../../adapters/storage/postgres/client.ts
 import { postgresStorage } from "../../../../adapters/storage/postgres/mod.ts";
 import { connectionPool } from "../../../../adapters/storage/postgres/pool.ts";
 import { petId } from "../../../../core/pets/pet.ts";
-import { openLine } from "../../../lab/faults/line.ts";
+import { openLine } from "../../../support/line.ts";
 import { atEnd } from "../../../support/at_end.ts";
 import { changeSetting } from "../../../support/postgres/cluster.ts";
 import {

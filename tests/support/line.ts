@@ -2,8 +2,8 @@
 
 import { connect, createServer, type Socket } from "node:net";
 import type { TestContext } from "node:test";
-import { atEnd } from "../../support/at_end.ts";
-import { portOf } from "../../support/process.ts";
+import { atEnd } from "./at_end.ts";
+import { portOf } from "./process.ts";
 
 /** An address on 127.0.0.1. */
 export interface Line {
