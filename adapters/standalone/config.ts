@@ -37,7 +37,7 @@ export const SETTINGS = `\
   METRICS                 off; on adds /metrics, for Prometheus
   ADMIN_PORT              none; another port for the probes and metrics, which then alone has /metrics
   ADMIN_HOST              same as the server; the address of ADMIN_PORT
-  SHUTDOWN_DELAY          0; seconds at shutdown for which only /readyz is refused, so that load balancers notice
+  SHUTDOWN_DELAY          0; seconds to keep serving after a stop signal while /readyz fails, so that load balancers stop sending requests
   SHUTDOWN_TIMEOUT        10; seconds that requests in flight may take to finish at shutdown
 `;
 

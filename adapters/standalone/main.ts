@@ -50,8 +50,8 @@ async function main([name, ...args]: readonly string[]): Promise<void> {
   switch (name) {
     case "start":
       await (await import("./start.ts")).runStart(args);
-      // Otherwise Node writes the cache only if the process ends by itself. Bun 1.4 writes it then
-      // too, and now it would take 5 MB that the server keeps.
+      // Node would write the cache only on a normal exit, so flush it now. Not on Bun 1.4: it also
+      // writes on exit, and flushing now would cost the server 5 MB.
       if (!("Bun" in globalThis)) module.flushCompileCache?.();
       return;
     case "keys":

@@ -15,10 +15,7 @@ import { promisify } from "node:util";
 const GATHERING_TIME = 10;
 /** The pause before another attempt, in ms. */
 const RETRY_INTERVAL = 20;
-/**
- * If more characters than this wait, further text is dropped. As many again may be in the write
- * under way.
- */
+/** Text is dropped once this many characters are queued, not counting the write in progress. */
 const MAX_WAITING = 1_048_576;
 /**
  * How many bytes Deno gets at once: a pipe accepts all of them or none (POSIX, `write`). Deno 2.9

@@ -76,7 +76,7 @@ export interface PoolCounts {
 export function assertVersion(version: number, known: number): void {
   if (version === known) return;
   const rest = version > known
-    ? `of a newer release, and this one knows version ${known}; nothing was changed: start that release, or restore a backup from before the upgrade`
+    ? `but this release supports only version ${known}. Nothing was changed. Start the newer release, or restore a backup from before the upgrade`
     : `and this program knows version ${known}; use the version of the program that made them`;
   throw new Error(`its tables are version ${version}, ${rest}`);
 }

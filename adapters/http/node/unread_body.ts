@@ -12,7 +12,7 @@ import { type Exchange, findField } from "./exchange.ts";
  * How much of an unwanted body is read, in bytes. If there is more, the connection is not reused.
  */
 const MAX_DISCARD = 64 * 1024;
-/** Minimum charge per chunk, in bytes: tiny chunks cost as much as this. */
+/** Each chunk counts as at least this many bytes, because tiny chunks cost about as much. */
 const MIN_PIECE = 64;
 /** How long the rest may take to arrive if the connection is kept, in ms. */
 const MAX_DISCARD_TIME = 10_000;

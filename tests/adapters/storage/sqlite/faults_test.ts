@@ -61,7 +61,7 @@ const OTHERS = {
   "PRAGMA user_version = 0":
     /its tables are version 0, .* knows version 1; use the version of the program that made them$/,
   "PRAGMA user_version = 2":
-    /its tables are version 2, of a newer release, .* knows version 1; nothing was changed: start that release, or restore a backup from before the upgrade$/,
+    /its tables are version 2, but this release supports only version 1\. Nothing was changed\. Start the newer release, or restore a backup from before the upgrade$/,
 };
 for (const [text, message] of Object.entries(OTHERS)) {
   it(`sqliteStorage leaves a file as it is after ${text}`, async ({ path, open, sql }) => {
