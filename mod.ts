@@ -53,8 +53,11 @@ export { type PetStorage, StorageError } from "./core/pets/pet_storage.ts";
 export { type ApiKeys, apiKeys, type VerifiedKey } from "./core/keys.ts";
 
 export {
+  type MemoryOptions,
+  type MemoryStorage,
   memoryStorage,
   type PetDatabase,
+  type SeedPet,
 } from "./adapters/storage/memory/mod.ts";
 // Inferred types need a name that the entry exports.
 export type * from "./core/storage.ts";

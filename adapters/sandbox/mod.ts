@@ -28,7 +28,7 @@ export type {
   Wanted,
 } from "./fault.ts";
 export type { RecordedRequest, SandboxEvent } from "./journal.ts";
-export type { SeedPet } from "./seed.ts";
+export type { SeedPet } from "../storage/memory/mod.ts";
 export type { SandboxServeOptions, SandboxServer } from "./serve.ts";
 export type { SandboxOptions } from "./worlds.ts";
 

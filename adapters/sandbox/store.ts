@@ -14,8 +14,10 @@ import {
   type ServiceRequest,
   withFields,
 } from "../../core/kit.ts";
-import { corsLayer } from "../layers/cors.ts";
 import { type Pet, StorageError } from "../../core/storage.ts";
+import { corsLayer } from "../layers/cors.ts";
+import { type MemoryStorage, memoryStorage } from "../storage/memory/mod.ts";
+import type { Seed } from "../storage/memory/seed.ts";
 import { breakBody, type Connection } from "./break_body.ts";
 import {
   appliesTo,
@@ -28,7 +30,7 @@ import {
 } from "./fault.ts";
 import { type Entry, type Journal, recording, shortFault } from "./journal.ts";
 import { allowPrefer, preferred } from "./prefer.ts";
-import { arrayStorage, makeSeed, type Seed } from "./seed.ts";
+import { makeSeed } from "./seed.ts";
 
 /** How many faults may wait, and how many characters they may have as JSON. */
 const [MAX_FAULTS, MAX_LENGTH] = [1000, 16 * 1024 * 1024];
@@ -65,16 +67,17 @@ export function createStore(settings: StoreSettings) {
   const { keys, getPet, delay, room, journal } = settings;
   const cors = corsLayer({ origins: "*" });
   let { seed } = settings;
-  let kept: Pet[];
+  let storage: MemoryStorage;
   let service: Service;
   let faults: readonly Fault[];
   reset();
 
   /** Opens the service anew, with the pets of the seed. */
   function reset(): void {
-    kept = [...seed.pets];
+    const maxPets = () => storage.allPets.length + room();
+    storage = memoryStorage({ ...seed, maxPets });
     service = serviceOf(readHandlerOptions({
-      storage: arrayStorage(kept, room, seed.nextId),
+      storage,
       keys: { verify: (key) => keys.includes(key) },
       getPet,
       onError: (cause) => cause instanceof StorageError || console.error(cause),
@@ -156,12 +159,16 @@ export function createStore(settings: StoreSettings) {
     get faults() {
       return JSON.parse(JSON.stringify(faults)); // as Journal.list
     },
-    pets: (): readonly Pet[] => kept.map((pet) => ({ ...pet })),
+    pets: (): readonly Pet[] => storage.allPets.map((pet) => ({ ...pet })),
     get size() {
-      return kept.length;
+      return storage.allPets.length;
     },
     /** The pets and requests in numbers, and the faults that wait. */
-    state: () => ({ pets: kept.length, faults, requests: journal.size }),
+    state: () => ({
+      pets: storage.allPets.length,
+      faults,
+      requests: journal.size,
+    }),
     /** Throws as `checkFaults` does; then none is added. */
     add(input: unknown): void {
       const added: readonly unknown[] = Array.isArray(input) ? input : [input];
@@ -179,7 +186,7 @@ export function createStore(settings: StoreSettings) {
     },
     /** Throws as `makeSeed` does; then nothing is changed. */
     seed(pets: unknown, nextId?: unknown): void {
-      seed = makeSeed(pets, kept.length + room(), nextId);
+      seed = makeSeed(pets, storage.allPets.length + room(), nextId);
       reset();
     },
   };

@@ -11,7 +11,8 @@ import {
   Refusal,
 } from "../../core/kit.ts";
 import { Journal, type SandboxEvent, shorten } from "./journal.ts";
-import { makeSeed, type SeedPet } from "./seed.ts";
+import type { SeedPet } from "../storage/memory/mod.ts";
+import { makeSeed } from "./seed.ts";
 import { createStore, type Store } from "./store.ts";
 
 /** Settings of `sandbox`. */

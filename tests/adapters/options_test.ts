@@ -145,6 +145,7 @@ const BOUNDS: readonly (readonly [string, string, number, number])[] = [
   ...["memoryStorage", "d1Storage", "sqliteStorage", "postgresStorage"].map(
     (name) => [name, "idempotencyRetention", 0, MAX_INTEGER] as const,
   ),
+  ["memoryStorage", "maxPets", 0, MAX_INTEGER],
   ["sqliteStorage", "lockTimeout", 0, MAX_TIME],
   ["postgresStorage", "connectTimeout", 1, MAX_TIME],
   ["postgresStorage", "queryTimeout", 1, MAX_TIME],

@@ -9,7 +9,6 @@ import {
   createClient,
   type PetStoreError,
 } from "../../adapters/client/mod.ts";
-import { arrayStorage } from "../../adapters/sandbox/seed.ts";
 import { d1Storage } from "../../adapters/storage/d1/mod.ts";
 import { memoryStorage } from "../../adapters/storage/memory/mod.ts";
 import { postgresStorage } from "../../adapters/storage/postgres/mod.ts";
@@ -207,11 +206,6 @@ const memory: Place = async () => {
   return async () => storage;
 };
 
-const array: Place = async () => {
-  const storage = arrayStorage([], () => 1000);
-  return async () => storage;
-};
-
 const sqlite: Place = async () => {
   const path = newPath();
   return () => sqliteStorage(path);
@@ -340,9 +334,9 @@ function assertAlike(
 }
 
 test(
-  "memory, sandbox, SQLite, D1 and client answer every sequence of commands alike",
+  "memory, SQLite, D1 and client answer every sequence of commands alike",
   { timeout: patience(60) },
-  () => assertAlike([memory, sqlite, d1, array, client]),
+  () => assertAlike([memory, sqlite, d1, client]),
 );
 
 test(

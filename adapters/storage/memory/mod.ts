@@ -14,18 +14,42 @@ import {
   rowsToRead,
   toPage,
 } from "../../../core/storage.ts";
-import { checkIntegers, checkNames } from "../../../core/kit.ts";
+import { checkIntegers, checkNames, INT64_MAX } from "../../../core/kit.ts";
 import {
   closedError,
   DEFAULT_RETENTION,
   type PetDatabase,
+  storageError,
 } from "../pet_database.ts";
+import { checkSeed, type SeedPet } from "./seed.ts";
 
 export type { PetDatabase } from "../pet_database.ts";
+export type { SeedPet } from "./seed.ts";
 export type * from "../../../core/storage.ts";
 
+/** Settings of {@linkcode memoryStorage}. */
+export interface MemoryOptions {
+  /** The pets that it starts with, ascending by id. Default: none. */
+  readonly pets?: readonly SeedPet[];
+  /** The id of the first pet that is added, above those of `pets`. Default: the next. */
+  readonly nextId?: bigint;
+  /**
+   * The maximum number of pets, at least 0. Further creates reject as `unavailable`, as on a full
+   * disk. A function is called by each create, so that storages can share a maximum. Default: none.
+   */
+  readonly maxPets?: number | (() => number);
+  /** How long an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
+  readonly idempotencyRetention?: number;
+}
+
+/** A storage in memory, in which a test can look. */
+export interface MemoryStorage extends PetDatabase {
+  /** All pets, ascending by id. Copy the array before you change it; it grows with each create. */
+  readonly allPets: readonly Pet[];
+}
+
 /**
- * Makes an empty storage.
+ * Makes a storage, empty unless pets are given.
  *
  * @example Add a pet
  * ```ts
@@ -35,19 +59,46 @@ export type * from "../../../core/storage.ts";
  * await memoryStorage().create(checkNewPet({ name: "Rex", categoryId: 1n }));
  * ```
  *
- * @param options how long idempotency keys are kept.
+ * @example Start with pets, such as one whose id a double cannot hold
+ * ```ts
+ * import { memoryStorage } from "@petstore/service/memory";
+ * import { checkNewPet } from "@petstore/service/storage";
+ * import assert from "node:assert/strict";
+ *
+ * const rex = { name: "Rex", categoryId: 1n };
+ * const storage = memoryStorage({ pets: [rex, { ...rex, id: 2n ** 53n + 1n }], maxPets: 3 });
+ * await storage.create(checkNewPet({ name: "Tom", categoryId: 2n }));
+ * const ids = storage.allPets.map(({ id }) => id);
+ * assert.deepEqual(ids, [1n, 9007199254740993n, 9007199254740994n]);
+ * await assert.rejects(storage.create(checkNewPet(rex)), { kind: "unavailable" });
+ * ```
+ *
+ * @param options the pets it starts with, how many it may have, and how long idempotency keys are
+ * kept.
  * @returns the storage, whose `apiKeys` keeps issued keys.
- * @throws {RangeError} if `idempotencyRetention` is not an integer of at least 0.
+ * @throws {TypeError} if an option is unknown, or `pets` or `nextId` is wrong; the message names
+ * the pet and the member.
+ * @throws {RangeError} if `maxPets` or `idempotencyRetention` is not an integer of at least 0, or
+ * there are more `pets` than that.
  */
-export function memoryStorage(
-  options: {
-    /** How long an idempotency key is kept, in ms; 0 keeps none. Default: 86400000 (24 hours). */
-    readonly idempotencyRetention?: number;
-  } = {},
-): PetDatabase {
-  checkNames(options, ["idempotencyRetention"], "memoryStorage");
-  const { idempotencyRetention = DEFAULT_RETENTION } = options;
+export function memoryStorage(options: MemoryOptions = {}): MemoryStorage {
+  const names = ["pets", "nextId", "maxPets", "idempotencyRetention"];
+  checkNames(options, names, "memoryStorage");
+  const {
+    pets: given = [],
+    maxPets = () => Infinity,
+    idempotencyRetention = DEFAULT_RETENTION,
+  } = options;
   checkIntegers({ idempotencyRetention }, 0);
+  if (!Array.isArray(given)) {
+    throw new TypeError("Cannot seed pets: they must be an array of NewPet");
+  }
+  if (typeof maxPets !== "function") checkIntegers({ maxPets }, given.length);
+  const most = typeof maxPets === "function" ? maxPets : () => maxPets;
+  const seed = checkSeed(given, options.nextId);
+  let { nextId } = seed;
+  // The pet of id n is at index n - 1, unless the given ids have gaps.
+  const hasGaps = nextId !== BigInt(seed.pets.length + 1);
   // The pet of each idempotency key and when it was added, in ms; oldest first.
   const byKey = new Map<
     string,
@@ -60,15 +111,22 @@ export function memoryStorage(
     pending: [],
     sold: [],
   };
+  for (const pet of seed.pets) add(pet);
   let isClosed = false;
 
   function assertOpen(): void {
     if (isClosed) throw closedError("use the memory storage");
   }
 
+  function add(pet: Pet): void {
+    lists[pet.status].push(pet);
+    lists.all.push(pet);
+  }
+
   return {
     idempotencyRetention,
     apiKeys: memoryApiKeys(assertOpen),
+    allPets: lists.all,
 
     async create({ name, categoryId, status }, { idempotencyKey: key } = {}) {
       assertOpen();
@@ -79,17 +137,27 @@ export function memoryStorage(
       }
       const earlier = key === undefined ? undefined : byKey.get(key);
       if (earlier !== undefined) return { ...earlier.pet, replayed: true };
-      const id = petId(BigInt(lists.all.length + 1));
+      if (nextId > INT64_MAX) {
+        throw new Error("Cannot create pet: no ids are left");
+      }
+      if (lists.all.length >= most()) {
+        const reason = "the storage in memory has as many as it may";
+        throw storageError("unavailable", "create pet", reason);
+      }
+      const id = petId(nextId);
+      nextId += 1n;
       const pet = Object.freeze({ id, name, categoryId, status });
-      lists[status].push(pet);
-      lists.all.push(pet);
+      add(pet);
       if (key !== undefined) byKey.set(key, { pet, created: now });
       return pet;
     },
 
     async get(id) {
       assertOpen();
-      return lists.all[Number(id) - 1]; // `Number` rounds only ids that no array reaches
+      // `Number` rounds only ids that no array reaches.
+      if (!hasGaps) return lists.all[Number(id) - 1];
+      const pet = lists.all[indexAfter(lists.all, id - 1n)];
+      return pet?.id === id ? pet : undefined;
     },
 
     async list({ limit, status, after = 0n }) {
