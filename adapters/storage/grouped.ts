@@ -17,27 +17,28 @@ export interface GroupedOptions<Item, Result> {
   readonly action: string;
   /** Runs a group. Results are in order. An `Error` fails its item, a rejection every item. */
   send(group: readonly Item[]): Promise<readonly (Result | Error)[]>;
-  /** Waiting items with the same key are sent once. Default: each is sent. */
+  /** Waiting items with the same key are sent once. Default: the item itself. */
   readonly keyOf?: (item: Item) => unknown;
   /** The size of an item. Default: 1. */
   readonly sizeOf?: (item: Item) => number;
   /** The maximum size of a group; a larger item is sent alone. */
   readonly maxGroup: number;
-  /** How long an item may wait to be sent, in ms, before it is refused. Default: 2000. */
-  readonly maxWait?: number;
   /** The maximum number of groups under way, at most two of them recent. Default: 1. */
   readonly maxUnderWay?: number;
 }
 
 /** The maximum number of waiting items. */
 const MAX_QUEUE = 10_000;
+/** How long an item may wait to be sent, in ms, before it is refused. */
+const MAX_WAIT = 2000;
 /** The interval of the clock, in ms. */
 const TICK = 20;
 /** How long a group under way is recent, in ms. After that it may hang. */
 const PATIENCE = 100;
 /**
- * After this many items in a row that met no other, the next are sent at once, but each 31st waits
- * to meet others. If all waited, it would take up to a fifth of a single client's processor time.
+ * A single client gains nothing from waiting, and would spend up to a fifth of its processor time
+ * on it. After this many items in a row that met no other, the next are sent at once, except for
+ * each 31st, which waits to see whether there are other clients.
  */
 const AT_ONCE_AFTER = 31;
 
@@ -45,15 +46,13 @@ const AT_ONCE_AFTER = 31;
 export function grouped<Item, Result>(options: GroupedOptions<Item, Result>) {
   interface Waiting extends PromiseWithResolvers<Result> {
     readonly item: Item;
-    readonly key: unknown;
     readonly size: number;
     readonly arrived: number;
   }
-  const { action, send, maxGroup, maxWait = 2000, maxUnderWay = 1 } = options;
-  const { keyOf = () => undefined, sizeOf = () => 1 } = options;
-  /** The waiting items in order of arrival, and by key the results of those that have one. */
-  const queue: Waiting[] = [];
-  let byKey = new Map<unknown, Promise<Result>>();
+  const { action, send, maxGroup, maxUnderWay = 1 } = options;
+  const { keyOf = (item: Item): unknown => item, sizeOf = () => 1 } = options;
+  /** The waiting items by key, in order of arrival. */
+  let queue = new Map<unknown, Waiting>();
   /** How many items in a row arrived while no other waited or was under way. */
   let alone = 0;
   /** When each group under way was sent, by the clock. */
@@ -70,12 +69,15 @@ export function grouped<Item, Result>(options: GroupedOptions<Item, Result>) {
 
   /** Removes items from the queue, up to the first that is not wanted. */
   function dequeue(isWanted: (next: Waiting) => boolean): readonly Waiting[] {
-    const end = queue.findIndex((next) => !isWanted(next));
-    const taken = queue.splice(0, end < 0 ? queue.length : end);
+    const taken: Waiting[] = [];
+    for (const [key, next] of queue) {
+      if (!isWanted(next)) return taken;
+      queue.delete(key);
+      taken.push(next);
+    }
     // Not one map for ever: each table that V8 replaces in it points to the next, so once one is
     // old, all later items stay in memory until a major collection (`OrderedHashTable::Rehash`).
-    if (queue.length === 0) byKey = new Map();
-    else for (const { key } of taken) byKey.delete(key);
+    queue = new Map();
     return taken;
   }
 
@@ -98,7 +100,7 @@ export function grouped<Item, Result>(options: GroupedOptions<Item, Result>) {
     }
     // Under way until this turn ends, so that what still arrives in it meets this group, even if
     // that took no turn, as in SQLite. A group that was sent at once does not wait for others.
-    if (queue.length > 0 || alone > 0 && !isSentAtOnce()) await nextTurn();
+    if (queue.size > 0 || alone > 0 && !isSentAtOnce()) await nextTurn();
     sentAt.splice(sentAt.indexOf(began), 1);
     sendGroups();
   }
@@ -107,15 +109,15 @@ export function grouped<Item, Result>(options: GroupedOptions<Item, Result>) {
   function sendGroups(): void {
     const recent = () => sentAt.filter((began) => clock - began < PATIENCE);
     while (
-      queue.length > 0 && sentAt.length < maxUnderWay && recent().length < 2
+      queue.size > 0 && sentAt.length < maxUnderWay && recent().length < 2
     ) sendGroup(); // which takes its items off the queue before it waits
     if (sentAt.length === 0) closing?.resolve();
   }
 
   function tick(): void {
     clock += TICK;
-    const late = dequeue(({ arrived }) => clock - arrived > maxWait);
-    for (const { reject } of late) reject(busy(`waited ${maxWait} ms`));
+    const late = dequeue(({ arrived }) => clock - arrived > MAX_WAIT);
+    for (const { reject } of late) reject(busy(`waited ${MAX_WAIT} ms`));
     if (sentAt.length > 0) return sendGroups(); // a group may hang now
     clearInterval(ticking);
     ticking = undefined;
@@ -125,17 +127,16 @@ export function grouped<Item, Result>(options: GroupedOptions<Item, Result>) {
     /** Resolves to the result of `item`. */
     async run(item: Item): Promise<Result> {
       if (closing !== undefined) throw closedError(action);
-      alone = queue.length + sentAt.length === 0 ? alone + 1 : 0;
+      alone = queue.size + sentAt.length === 0 ? alone + 1 : 0;
       const key = keyOf(item);
-      const same = byKey.get(key);
-      if (same !== undefined) return same;
-      if (queue.length >= MAX_QUEUE) throw busy(`${MAX_QUEUE} are waiting`);
+      const same = queue.get(key);
+      if (same !== undefined) return same.promise;
+      if (queue.size >= MAX_QUEUE) throw busy(`${MAX_QUEUE} are waiting`);
       const size = Math.min(sizeOf(item), maxGroup);
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
-      queue.push({ item, key, size, arrived: clock, promise, resolve, reject });
-      if (key !== undefined) byKey.set(key, promise);
-      if (queue.length >= maxGroup || isSentAtOnce()) sendGroups();
-      else if (queue.length === 1) nextTurn().then(sendGroups);
+      queue.set(key, { item, size, arrived: clock, promise, resolve, reject });
+      if (queue.size >= maxGroup || isSentAtOnce()) sendGroups();
+      else if (queue.size === 1) nextTurn().then(sendGroups);
       return promise;
     },
 

@@ -38,7 +38,7 @@ export interface GroupedPetsOptions {
   /** Limits on reads. `maxGroup` is in rows. */
   readonly reads: Pick<
     GroupedOptions<never, never>,
-    "maxGroup" | "maxUnderWay" | "maxWait"
+    "maxGroup" | "maxUnderWay"
   >;
 }
 
@@ -85,7 +85,6 @@ export function groupedPets(
     ...reads,
     action: "get pet",
     send: get,
-    keyOf: (id) => id,
   });
   const lists = grouped({
     ...reads,

@@ -111,7 +111,6 @@ const ELSEWHERE: Readonly<Record<string, number>> = {
   "adapters/http/node/mod.ts requestTimeout": 30_000,
   "adapters/http/node/mod.ts keepAliveTimeout": 5000,
   "adapters/http/bun/mod.ts maxRequestBodySize": 1_048_576,
-  "adapters/storage/grouped.ts maxWait": 2000,
   "adapters/storage/grouped.ts maxUnderWay": 1,
   "adapters/storage/grouped.ts sizeOf": 1,
 };

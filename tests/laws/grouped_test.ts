@@ -26,15 +26,13 @@ test("no read is answered by a statement that was sent before the read came", as
         const reads: Promise<void>[] = [];
         const { run } = grouped({
           action: "read",
-          keyOf: (key: number) => key,
-          send: (group) => {
+          send: (group: readonly number[]) => {
             const seen = acknowledged;
             return new Promise<readonly number[]>((resolve) => {
               underWay.push(() => resolve(group.map(() => seen)));
             });
           },
           maxGroup,
-          maxWait: 60_000,
           maxUnderWay,
         });
         const answer = (which: number) =>
