@@ -4,8 +4,9 @@
  */
 
 import pg from "pg";
-import type { PostgresAddress, PostgresHost } from "./address.ts";
+import type { PostgresHost } from "./address.ts";
 import { isNotReplicated, type Notice, WrongServer } from "./fault.ts";
+import type { ClientSettings } from "./settings.ts";
 
 /** How long to wait for a server to close a connection, in ms. */
 const END_TIMEOUT = 1000;
@@ -47,11 +48,6 @@ interface DriverClient {
 
 const DriverClient: new (config: pg.ClientConfig) => DriverClient = pg.Client;
 
-/** Settings of the driver, and one that it does not have. */
-export type ClientSettings =
-  & pg.ClientConfig
-  & Pick<PostgresAddress["driver"], "requireChannelBinding">;
-
 // Also on a standby this is `on`.
 const IS_READ_ONLY = {
   text: "SELECT current_setting('transaction_read_only')",
@@ -63,8 +59,7 @@ export class Connection extends DriverClient {
   readonly openedAt = performance.now();
   /** The server's warning, once received, that a commit is on one machine only. */
   warning: string | undefined;
-  /** Set by the pool that lends it, like `usedAt`. */
-  epoch = 0;
+  /** When it was last returned. Set by the pool. */
   usedAt = 0;
   readonly #timeout: number | undefined;
 

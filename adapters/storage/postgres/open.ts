@@ -101,15 +101,14 @@ export async function openPostgres(
     throw error;
   }
 
-  // A group for each connection may be under way: those that hang must not keep others from being
-  // sent.
-  const limits = { maxGroup: MAX_ROWS, maxUnderWay: address.driver.max };
+  // As many groups of each kind as connections, so that those that hang do not keep others waiting.
+  const reads = { maxGroup: MAX_ROWS, maxUnderWay: address.driver.max };
   const pets = groupedPets({
     create: groupCreates(connections, idempotencyRetention),
     ...groupReads(read),
-    reads: limits,
+    reads,
   });
-  const lookUps = groupLookUps(read, limits);
+  const lookUps = groupLookUps(read, reads);
 
   return {
     idempotencyRetention,

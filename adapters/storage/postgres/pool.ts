@@ -1,21 +1,16 @@
 /**
- * Decides which connection a statement gets.
- *
- * ```text
- *              connected              lent
- * connecting ─────────────▶ idle ◀────────────▶ in use
- *     │                      │      returned      │
- *     │ failed               │ mistrusted         │ failed
- *     └───────────────▶ ended ◀───────────────────┘
- * ```
+ * Decides which connection a statement gets. A connection is in one of these states:
  *
  * - *Connecting*: first to the host that served last, then to the others in the order of the
  *   address. Hosts that cannot be reached, or must accept writes and do not, are passed over.
- * - *In use*: lent for one statement or transaction. If that fails, the connection is ended.
- * - *Idle*: lent again, the latest first, unless it is mistrusted; ended after 30 s.
- * - *Mistrusted*: opened before another connection was lost, or a different host was used, because
- *   it may be dead too, or lead to a server that was replaced. With several hosts also a minute
- *   after it was opened: a server may have become read-only meanwhile.
+ * - *In use*: lent for one statement or transaction. If that succeeds, the connection becomes idle;
+ *   if it fails, the connection is ended.
+ * - *Idle*: lent again, the latest used first. It is ended if it was not used for 30 s or, with
+ *   several hosts, a minute after it was opened: its server may have become read-only meanwhile.
+ * - *Mistrusted*: all that are open become so when one is lost in use, because they may be dead
+ *   too, and when a different host is used, because their server may have been replaced. Those that
+ *   are idle are ended at once, those in use when they are returned.
+ * - *Ended*: by this pool or by the server. It is never lent again.
  */
 
 import { closedError, type PoolCounts } from "../pet_database.ts";
@@ -47,24 +42,25 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
   const lifetime = hosts.length > 1 ? MAX_LIFETIME : Infinity;
   const settings = settingsOf(address, options);
   const splitBrain = splitBrainWatch(address, settings, options.onWarning);
-  /** Those that may be lent, the latest used last. */
+  /** The hosts: the one that served last, then the others in the order of the address. */
+  let order = hosts;
+  /** Idle connections, the latest used last. */
   const idle: Connection[] = [];
-  /** Calls that wait for one of the `max` places, in order. */
+  /** Those that are idle, or in use and not mistrusted. */
+  const trusted = new Set<Connection>();
+  /** A connection has a place while it is connecting, in use, or ending after use. */
+  let freePlaces = max;
+  /** Calls that wait for a place, in order. */
   const waiting: PromiseWithResolvers<void>[] = [];
-  /** How many places are taken: by connections that are connecting, in use, or ending after use. */
-  let taken = 0;
+  // For `counts()`.
   let open = 0;
   let lost = 0;
-  /** Counts each time that connections which are open become mistrusted. */
-  let epoch = 0;
-  /** The host that served last. */
-  let served = hosts[0];
   /** Set by `close()`; resolved when every place is free. */
   let closing: PromiseWithResolvers<void> | undefined;
 
   /** Takes a place, once one is free. */
   async function takePlace(): Promise<void> {
-    if (taken < max) return void taken++;
+    if (freePlaces > 0) return void freePlaces--;
     const turn = Promise.withResolvers<void>();
     const timer = setTimeout(() => {
       waiting.splice(waiting.indexOf(turn), 1);
@@ -80,35 +76,31 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
   function freePlace(): void {
     const next = waiting.shift();
     if (next !== undefined) return next.resolve();
-    taken--;
-    if (taken === 0) closing?.resolve();
+    freePlaces++;
+    if (freePlaces === max) closing?.resolve();
   }
 
-  /** Takes the idle connection that was used last, and ends those that are mistrusted. */
+  /** Takes the idle connection that was used last, and ends those that are too old. */
   function takeIdle(): Connection | undefined {
     for (let found; (found = idle.pop());) {
-      const isYoung = performance.now() - found.openedAt < lifetime;
-      if (found.epoch === epoch && isYoung) return found;
+      if (performance.now() - found.openedAt < lifetime) return found;
       found.end();
     }
   }
 
   /** Opens a connection to the host that served last or, if that fails, to another one. */
   async function connect(): Promise<Connection> {
-    const before = served;
-    const order = hosts.toSorted((a, b) =>
-      Number(b === before) - Number(a === before)
-    );
+    const tried = order;
     const faults: unknown[] = [];
-    for (const host of order) {
+    for (const host of tried) {
       const connection = new Connection(settings, host);
       try {
         await connection.open({ writable });
-        // If this host hung, another call may have left it meanwhile.
-        if (served !== before && served !== host) {
+        // Another call may have changed the order while this host hung.
+        if (order !== tried && order[0] !== host) {
           throw new WrongServer("another host is used now");
         }
-        return use(connection, host);
+        return trust(connection, host);
       } catch (error) {
         connection.end();
         if (hosts.length === 1 || isRefusal(error)) throw error;
@@ -118,10 +110,12 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     throw new AggregateError(faults, writable ? "no host accepts writes" : "");
   }
 
-  function use(connection: Connection, host: PostgresHost): Connection {
-    if (host !== served) epoch++;
-    served = host;
-    connection.epoch = epoch;
+  function trust(connection: Connection, host: PostgresHost): Connection {
+    if (order[0] !== host) {
+      order = [host, ...hosts.filter((other) => other !== host)];
+      mistrustAll();
+    }
+    trusted.add(connection);
     open++;
     connection.on("error", () => drop(connection));
     connection.on("end", () => {
@@ -132,9 +126,14 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     return connection;
   }
 
-  /** Drops an idle connection that has ended. One in use is not lent again. */
+  function mistrustAll(): void {
+    trusted.clear();
+    for (const connection of idle.splice(0)) connection.end();
+  }
+
+  /** Drops a connection that has ended. */
   function drop(connection: Connection): void {
-    connection.epoch = -1;
+    trusted.delete(connection);
     const place = idle.indexOf(connection);
     if (place < 0) return;
     idle.splice(place, 1);
@@ -167,11 +166,11 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     },
 
     /**
-     * Takes a connection back: to be lent again or, if the work on it failed, to be ended. Its place
-     * is then free once the server has closed it.
+     * Takes a connection back: to be lent again or, if the work on it failed or it is mistrusted, to
+     * be ended. Its place is then free once the server has closed it.
      */
-    giveBack(connection: Connection, isUseless = false): void {
-      if (isUseless || closing !== undefined) {
+    giveBack(connection: Connection, hasFailed = false): void {
+      if (hasFailed || !trusted.has(connection) || closing !== undefined) {
         connection.end().then(freePlace);
         return;
       }
@@ -180,17 +179,17 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
       freePlace();
     },
 
-    /** Call it when a lent connection is lost: those that are open now may be dead too. */
+    /** Call it when a lent connection is lost. */
     lose(): void {
       lost++;
-      epoch++;
+      mistrustAll();
     },
 
     counts: (): PoolCounts => ({
       open,
       waiting: waiting.length,
       lost,
-      splitBrains: splitBrain.found,
+      splitBrains: splitBrain.count,
     }),
 
     /** Closes the connections; lent ones are closed once they are given back. */
@@ -198,15 +197,12 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
       closing ??= Promise.withResolvers();
       clearInterval(sweeping);
       splitBrain.close();
-      for (const connection of idle.splice(0)) {
-        taken++;
-        connection.end().then(freePlace);
-      }
       for (const { reject } of waiting.splice(0)) {
         reject(new Error("the storage is closed"));
       }
-      if (taken === 0) closing.resolve();
-      await closing.promise;
+      if (freePlaces === max) closing.resolve();
+      const ending = idle.splice(0).map((connection) => connection.end());
+      await Promise.all([closing.promise, ...ending]);
     },
   };
 }

@@ -121,7 +121,6 @@ export function groupLookUps(
   return grouped({
     ...limits,
     action: FIND,
-    keyOf: (digest) => digest,
     async send(digests) {
       const rows = await read(FIND, FIND_KEYS, [digests]);
       const byDigest = new Map(rows.map(([digest, ...row]) => [digest, row]));

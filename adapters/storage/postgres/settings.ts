@@ -29,6 +29,8 @@ export const SETTINGS = [
   "-c jit=off",
 ].join(" ");
 
+export type ClientSettings = ReturnType<typeof settingsOf>;
+
 /** Returns the driver's settings for each connection. */
 export function settingsOf(
   { driver, pgbouncer }: PostgresAddress,

@@ -9,7 +9,8 @@ import {
   type PostgresAddress,
   type PostgresHost,
 } from "./address.ts";
-import { type ClientSettings, Connection } from "./client.ts";
+import { Connection } from "./client.ts";
+import type { ClientSettings } from "./settings.ts";
 
 /** The minimum time from one look to the next, in ms. */
 const PAUSE = 1000;
@@ -27,7 +28,7 @@ export function splitBrainWatch(
   onWarning: ((message: string) => void) | undefined,
 ) {
   const asking = new Set<Connection>();
-  let found = 0;
+  let count = 0;
   let nextLook = 0;
 
   /** Returns what identifies the server at a host. Rejects if it does not accept writes. */
@@ -45,16 +46,16 @@ export function splitBrainWatch(
   }
 
   async function askAll(): Promise<void> {
-    const answers = await Promise.allSettled(hosts.map(identify));
-    const servers = new Map<unknown, PostgresHost>();
-    for (const [place, host] of hosts.entries()) {
-      const answer = answers[place];
-      if (answer?.status === "fulfilled") servers.set(answer.value, host);
-    }
+    const servers = await Promise.all(
+      hosts.map((host) => identify(host).catch(() => undefined)),
+    );
     nextLook = performance.now() + PAUSE;
-    if (servers.size < 2) return;
-    found++;
-    const which = describeHosts([...servers.values()]);
+    const found = hosts.filter((_, place) =>
+      servers[place] !== undefined && servers.indexOf(servers[place]) === place
+    );
+    if (found.length < 2) return;
+    count++;
+    const which = describeHosts(found);
     report(() =>
       onWarning?.(`two hosts accept writes: fence the old one (${which})`)
     );
@@ -62,8 +63,8 @@ export function splitBrainWatch(
 
   return {
     /** How often two hosts accepted writes. */
-    get found() {
-      return found;
+    get count() {
+      return count;
     },
 
     /** Asks all hosts, if there are several. Call it after connecting to one; do not wait for it. */

@@ -1,6 +1,7 @@
 /** A PostgreSQL database that is copied, or filled by a copy. */
 
 import {
+  type Access,
   API_KEYS,
   COUNT_ALL,
   NOT_EMPTY,
@@ -28,75 +29,76 @@ const OPEN_TIMEOUT = 10_000;
 export async function postgresSource(
   address: PostgresAddress,
 ): Promise<Source> {
-  const connections = postgresConnections(address, TIMEOUTS);
-  try {
-    await openSchema(connections, 0, "read");
-    const sequences = await findSequences(connections.read);
-    return {
-      snapshot: (work) =>
-        connections.snapshot(
-          "read the database",
-          (send) => work((_action, sql, values) => send(sql, values)),
-        ),
+  const { snapshot, sequences, close } = await open(address, 0, "read");
+  return {
+    snapshot: (work) =>
+      snapshot(
+        "read the database",
+        (send) => work((_action, sql, values) => send(sql, values)),
+      ),
 
-      select: (column) => column,
+    select: (column) => column,
 
-      selectLastGiven: (table) => selectLastGiven(sequences(table)),
+    selectLastGiven: (table) => selectLastGiven(sequences(table)),
 
-      close: () => connections.close(),
-    };
-  } catch (error) {
-    await connections.close();
-    throw error;
-  }
+    close,
+  };
 }
 
 /** @throws {StorageError} as `postgresStorage` does. */
 export async function postgresTarget(
   address: PostgresAddress,
 ): Promise<Target> {
+  const { transaction, lockTimeout, sequences, close } = await open(
+    address,
+    OPEN_TIMEOUT,
+    "write",
+  );
+  return {
+    fill: (work) =>
+      transaction("copy", PETS_LOCK, async (send) => {
+        const lock = turnSql(API_KEYS_LOCK, "?");
+        await send(`SELECT ${lock}`, [`${lockTimeout}ms`]);
+        const [[count] = []] = await send(COUNT_ALL);
+        if (count !== 0n) throw new Error(NOT_EMPTY);
+        return await work((_action, sql, values) => send(sql, values));
+      }),
+
+    // `pg_catalog.`: see `turnSql` in turn.ts.
+    jsonMembers: "pg_catalog.json_each(?)",
+
+    async continueAfter(write, table, id) {
+      const sequence = sequences(table);
+      const sql = `SELECT pg_catalog.setval(CAST(? AS regclass), ?)
+          FROM (${selectLastGiven(sequence)}) AS last WHERE given < ?`;
+      const action = `continue the ids of ${table.plural}`;
+      await write(action, sql, [sequence, id, id]);
+    },
+
+    close,
+  };
+}
+
+/** Connects, and finds the sequences of ids. */
+async function open(
+  address: PostgresAddress,
+  openTimeout: number,
+  access: Access,
+) {
   const connections = postgresConnections(address, TIMEOUTS);
   try {
-    await openSchema(connections, OPEN_TIMEOUT, "write");
-    const sequences = await findSequences(connections.read);
-    return {
-      fill: (work) =>
-        connections.transaction("copy", PETS_LOCK, async (send) => {
-          const timeout = `${connections.lockTimeout}ms`;
-          await send(`SELECT ${turnSql(API_KEYS_LOCK, "?")}`, [timeout]);
-          const [[count] = []] = await send(COUNT_ALL);
-          if (count !== 0n) throw new Error(NOT_EMPTY);
-          return await work((_action, sql, values) => send(sql, values));
-        }),
-
-      // `pg_catalog.`: see `turnSql` in turn.ts.
-      jsonMembers: "pg_catalog.json_each(?)",
-
-      async continueAfter(write, table, id) {
-        const sequence = sequences(table);
-        const sql = `SELECT pg_catalog.setval(CAST(? AS regclass), ?)
-          FROM (${selectLastGiven(sequence)}) AS last WHERE given < ?`;
-        const action = `continue the ids of ${table.plural}`;
-        await write(action, sql, [sequence, id, id]);
-      },
-
-      close: () => connections.close(),
-    };
+    await openSchema(connections, openTimeout, access);
+    const find = ({ name }: Table) => `pg_get_serial_sequence('${name}', 'id')`;
+    const sql = `SELECT ${find(PETS)}, ${find(API_KEYS)}`;
+    const [row] = await connections.read("open the database", sql);
+    const [ofPets, ofApiKeys] = row as [string, string];
+    const sequences = ({ name }: Table) =>
+      name === API_KEYS.name ? ofApiKeys : ofPets;
+    return { ...connections, sequences };
   } catch (error) {
     await connections.close();
     throw error;
   }
-}
-
-/** Finds the sequences of ids. */
-async function findSequences(
-  read: ReturnType<typeof postgresConnections>["read"],
-): Promise<(table: Table) => string> {
-  const find = ({ name }: Table) => `pg_get_serial_sequence('${name}', 'id')`;
-  const sql = `SELECT ${find(PETS)}, ${find(API_KEYS)}`;
-  const [row] = await read("open the database", sql);
-  const [ofPets, ofApiKeys] = row as [string, string];
-  return ({ name }) => name === API_KEYS.name ? ofApiKeys : ofPets;
 }
 
 function selectLastGiven(sequence: string): string {

@@ -217,6 +217,21 @@ it("connections are not lent again once a different host is used", async (databa
   assert.equal(await pool.take("read"), next);
 });
 
+it("a call that was slow to connect does not lead back to a host that was left", async (database) => {
+  const { a, b, url } = await threeLines(database);
+  const pool = poolAt(database.t, url, { connectTimeout: 1000 });
+  a.cutOff();
+  const leaving = pool.take("read");
+  await delay(500);
+  a.heal();
+  a.delay(450); // for each of two answers, so until the other call has left the host
+  const slow = pool.take("read");
+  for (const connection of [await leaving, await slow]) {
+    assert.equal(connection.port, b.port);
+    pool.giveBack(connection);
+  }
+});
+
 it("no other host is tried if a server refuses a log-in", async (database) => {
   const { t, url, open, sql } = database;
   const user = `clerk_${Date.now()}`;
