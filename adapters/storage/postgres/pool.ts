@@ -5,7 +5,7 @@
  *   address. Hosts that cannot be reached, or must accept writes and do not, are passed over.
  * - *In use*: lent for one statement or transaction. If that succeeds, the connection becomes idle;
  *   if it fails, the connection is ended.
- * - *Idle*: lent again, the latest used first. It is ended if it was not used for 30 s or, with
+ * - *Idle*: lent again, the latest used first. It is ended once it was not used for 30 s or, with
  *   several hosts, a minute after it was opened: its server may have become read-only meanwhile.
  * - *Mistrusted*: all that are open become so when one is lost in use, because they may be dead
  *   too, and when a different host is used, because their server may have been replaced. Those that
@@ -30,7 +30,7 @@ export interface PoolOptions extends TimeLimits {
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
-/** How long a connection may be idle, in ms. */
+/** How long a connection may be idle, in ms. A look as often ends those that were longer. */
 const MAX_IDLE = 30_000;
 /** How long a connection is used if there are several hosts, in ms. */
 const MAX_LIFETIME = 60_000;
