@@ -48,9 +48,10 @@ interface DriverClient {
 
 const DriverClient: new (config: pg.ClientConfig) => DriverClient = pg.Client;
 
-// Also on a standby this is `on`.
-const IS_READ_ONLY = {
-  text: "SELECT current_setting('transaction_read_only')",
+// The first is `on` for a standby too. The second is the same for poolers in front of one server.
+const WHICH_SERVER = {
+  text: `SELECT current_setting('transaction_read_only'),
+    pg_catalog.concat(pg_postmaster_start_time())`,
   rowMode: "array",
 };
 
@@ -80,12 +81,15 @@ export class Connection extends DriverClient {
   /**
    * Connects. Rejects if it cannot, or if the server must accept writes, and does not; then call
    * `end`.
+   *
+   * @returns what identifies a server that must accept writes.
    */
-  async open({ writable }: { readonly writable: boolean }): Promise<void> {
+  async open({ writable }: { readonly writable: boolean }): Promise<unknown> {
     await this.connect();
     if (!writable) return;
-    const { rows: [row] } = await this.query(IS_READ_ONLY, []);
+    const { rows: [row] } = await this.query(WHICH_SERVER, []);
     if (row?.[0] !== "off") throw new WrongServer("the server is read-only");
+    return row[1];
   }
 
   /** Closes it at once. */

@@ -83,6 +83,7 @@ const VERSION = `SELECT max(version), ${
   )
 } FROM petstore_schema`;
 
+const SET_LOCK_TIMEOUT = "SELECT set_config('lock_timeout', ?, true)";
 /**
  * How long an attempt to add a column waits for other sessions' locks, in ms: meanwhile all that
  * read the table queue behind it.
@@ -139,45 +140,41 @@ export async function cautions(
 }
 
 async function completeTables(
-  connections: PostgresConnections,
+  { read, transaction, lockTimeout }: PostgresConnections,
   access: Access,
 ): Promise<void> {
-  const read: Send = (statement) => connections.read(ACTION, statement);
   // First without the lock: a standby cannot take it, and a user who may not create tables need
   // not.
-  const missing = await findMissing(read);
+  const missing = await findMissing((statement) => read(ACTION, statement));
   if (missing?.length === 0) return;
+  const lacks = missing ? lacksColumns(missing) : NO_TABLES;
   if (access === "read") {
-    throw new Error(
-      missing ? `${lacksColumns(missing)}, ${ADDS_COLUMNS}` : NO_TABLES,
-    );
+    throw new Error(missing ? `${lacks}, ${ADDS_COLUMNS}` : lacks);
   }
   try {
-    await connections.transaction(ACTION, SCHEMA_LOCK, async (send) => {
-      const missing = await findMissing(send);
-      if (missing === undefined) { for (const sql of TABLES) await send(sql); }
-      else if (missing.length > 0) {
-        const timeout = Math.min(ALTER_TIMEOUT, connections.lockTimeout);
-        await send("SELECT set_config('lock_timeout', ?, true)", [
-          `${timeout}ms`,
-        ]);
-        for (const added of missing) await send(addColumn(added, "bigint"));
-      }
+    await transaction(ACTION, SCHEMA_LOCK, async (send) => {
+      const statements = statementsFor(await findMissing(send));
+      const timeout = Math.min(ALTER_TIMEOUT, lockTimeout);
+      await send(SET_LOCK_TIMEOUT, [`${timeout}ms`]);
+      for (const sql of statements) await send(sql);
     });
   } catch (cause) {
     if (missing === undefined || isTransient(cause)) throw cause;
     // This user may not alter the tables, or the server is a standby.
-    const statements = missing.map((added) => addColumn(added, "bigint"));
+    const statements = statementsFor(missing).join("; ");
     const reason = (cause as Error).message; // nothing else is thrown
     throw new Error(
-      `${
-        lacksColumns(missing)
-      }, and could not add them (${reason}). Run as the owner of the tables: ${
-        statements.join("; ")
-      }`,
+      `${lacks}, and could not add them (${reason}). Run as the owner of the tables: ${statements}`,
       { cause },
     );
   }
+}
+
+/** Returns the statements that add what `findMissing` found. */
+function statementsFor(
+  missing: readonly AddedColumn[] | undefined,
+): readonly string[] {
+  return missing?.map((added) => addColumn(added, "bigint")) ?? TABLES;
 }
 
 /**

@@ -15,12 +15,6 @@ import type { ClientSettings } from "./settings.ts";
 /** The minimum time from one look to the next, in ms. */
 const PAUSE = 1000;
 
-// Identifies a server: several hosts of the address may be poolers in front of the same one.
-const STARTED = {
-  text: "SELECT pg_catalog.concat(pg_postmaster_start_time())",
-  rowMode: "array",
-};
-
 /** @param onWarning is told which hosts accept writes. */
 export function splitBrainWatch(
   { hosts, writable }: Pick<PostgresAddress, "hosts" | "writable">,
@@ -36,9 +30,7 @@ export function splitBrainWatch(
     const connection = new Connection(settings, host);
     asking.add(connection);
     try {
-      await connection.open({ writable: true });
-      const { rows: [row] } = await connection.query(STARTED, []);
-      return row?.[0];
+      return await connection.open({ writable: true });
     } finally {
       asking.delete(connection);
       connection.end();

@@ -29,7 +29,7 @@ const OPEN_TIMEOUT = 10_000;
 export async function postgresSource(
   address: PostgresAddress,
 ): Promise<Source> {
-  const { snapshot, sequences, close } = await open(address, 0, "read");
+  const { snapshot, sequenceOf, close } = await open(address, 0, "read");
   return {
     snapshot: (work) =>
       snapshot(
@@ -39,7 +39,7 @@ export async function postgresSource(
 
     select: (column) => column,
 
-    selectLastGiven: (table) => selectLastGiven(sequences(table)),
+    selectLastGiven: (table) => selectLastGiven(sequenceOf(table)),
 
     close,
   };
@@ -49,7 +49,7 @@ export async function postgresSource(
 export async function postgresTarget(
   address: PostgresAddress,
 ): Promise<Target> {
-  const { transaction, lockTimeout, sequences, close } = await open(
+  const { transaction, lockTimeout, sequenceOf, close } = await open(
     address,
     OPEN_TIMEOUT,
     "write",
@@ -68,7 +68,7 @@ export async function postgresTarget(
     jsonMembers: "pg_catalog.json_each(?)",
 
     async continueAfter(write, table, id) {
-      const sequence = sequences(table);
+      const sequence = sequenceOf(table);
       const sql = `SELECT pg_catalog.setval(CAST(? AS regclass), ?)
           FROM (${selectLastGiven(sequence)}) AS last WHERE given < ?`;
       const action = `continue the ids of ${table.plural}`;
@@ -88,13 +88,15 @@ async function open(
   const connections = postgresConnections(address, TIMEOUTS);
   try {
     await openSchema(connections, openTimeout, access);
-    const find = ({ name }: Table) => `pg_get_serial_sequence('${name}', 'id')`;
-    const sql = `SELECT ${find(PETS)}, ${find(API_KEYS)}`;
-    const [row] = await connections.read("open the database", sql);
-    const [ofPets, ofApiKeys] = row as [string, string];
-    const sequences = ({ name }: Table) =>
-      name === API_KEYS.name ? ofApiKeys : ofPets;
-    return { ...connections, sequences };
+    const tables = [PETS, API_KEYS];
+    const [names = []] = await connections.read(
+      "open the database",
+      `SELECT ${
+        tables.map(({ name }) => `pg_get_serial_sequence('${name}', 'id')`)
+      }`,
+    );
+    const sequenceOf = (table: Table) => `${names[tables.indexOf(table)]}`;
+    return { ...connections, sequenceOf };
   } catch (error) {
     await connections.close();
     throw error;
