@@ -58,9 +58,8 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
   /** Set by `close()`; resolved when every place is free. */
   let closing: PromiseWithResolvers<void> | undefined;
 
-  /** Takes a place, once one is free. */
-  async function takePlace(): Promise<void> {
-    if (freePlaces > 0) return void freePlaces--;
+  /** Waits for the place of another call. */
+  async function waitForPlace(): Promise<void> {
     const turn = Promise.withResolvers<void>();
     const timer = setTimeout(() => {
       waiting.splice(waiting.indexOf(turn), 1);
@@ -72,7 +71,7 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     await turn.promise.finally(() => clearTimeout(timer));
   }
 
-  /** Gives a place to the next call. */
+  /** Passes a place on to the next call. */
   function freePlace(): void {
     const next = waiting.shift();
     if (next !== undefined) return next.resolve();
@@ -152,7 +151,8 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     async take(action: string): Promise<Connection> {
       if (closing !== undefined) throw closedError(action);
       try {
-        await takePlace();
+        if (freePlaces > 0) freePlaces--;
+        else await waitForPlace();
         try {
           return takeIdle() ?? await connect();
         } catch (error) {
