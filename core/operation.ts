@@ -39,7 +39,7 @@ export interface Endpoint {
   readonly path: string;
   /** If true, it needs no API key. */
   readonly isPublic?: boolean | undefined;
-  /** Header fields of all its responses, including errors. They must include those of JSON. */
+  /** Header fields of all its responses, including errors, beside those of each. */
   readonly fields?: Fields | undefined;
   /** Answers a call. Rejects only with a `StorageError` or an unexpected error. */
   readonly run: (call: Call) => Promise<Answer>;
@@ -66,7 +66,7 @@ export interface Operation extends Omit<Endpoint, "fields" | "run"> {
   readonly id: "listPets" | "createPet" | "getPet" | "getOpenApi";
   /** All errors that it answers with, except 405. */
   readonly errors: readonly ErrorCode[];
-  /** Header fields of all its responses, including errors, beside those of JSON. */
+  /** Header fields of all its responses, including errors, beside those of each. */
   readonly fields?: (baseUrl: BaseUrl) => Fields;
   /** Answers a call. Rejects only with a `StorageError` or an unexpected error. */
   readonly run: (call: Call, context: Context) => Promise<Answer>;
