@@ -4,7 +4,7 @@
  */
 
 import process from "node:process";
-import { reportAndExit } from "../adapters/standalone/command_line.ts";
+import { reportAndExit } from "../adapters/program/command_line.ts";
 
 /** Runs the command that the arguments name. */
 async function main([name, ...args]: readonly string[]): Promise<void> {

@@ -14,7 +14,7 @@ import {
   readUtf8,
   reportAndExit,
   UsageError,
-} from "../standalone/command_line.ts";
+} from "../program/command_line.ts";
 import { check, integer, readHost } from "../standalone/config.ts";
 import { LOOPBACK } from "../http/server.ts";
 import { MAX_BYTES } from "./control.ts";

@@ -6,7 +6,7 @@ import {
   parsePostgresUrl,
   type PostgresAddress,
 } from "../storage/postgres/address.ts";
-import { readUtf8 } from "./command_line.ts";
+import { readUtf8 } from "../program/command_line.ts";
 import type { RateLimit } from "./rate_limit.ts";
 
 /** A database that outlives the program. */

@@ -3,7 +3,11 @@
 import process from "node:process";
 import { parsePetId } from "../../core/kit.ts";
 import type { PetId } from "../../core/storage.ts";
-import { parseArguments, PROGRAM, UsageError } from "./command_line.ts";
+import {
+  parseArguments,
+  PROGRAM,
+  UsageError,
+} from "../program/command_line.ts";
 import { check, readLastingDatabase } from "./config.ts";
 import { copyAll } from "./copy_records.ts";
 import { openSource, openTarget } from "./open_storage.ts";

@@ -3,7 +3,7 @@
 import { StorageError } from "../../core/storage.ts";
 import process from "node:process";
 import { LOOPBACK, origin } from "../http/server.ts";
-import { PROGRAM } from "./command_line.ts";
+import { PROGRAM } from "../program/command_line.ts";
 import { standardError } from "./output.ts";
 import type { OpenService } from "./service.ts";
 

@@ -13,7 +13,7 @@ import {
   PROGRAM,
   reportAndExit,
   UsageError,
-} from "./command_line.ts";
+} from "../program/command_line.ts";
 import { check, type Config, integer, readConfig } from "./config.ts";
 import { describeDatabase, openStorage } from "./open_storage.ts";
 

@@ -5,7 +5,7 @@
 
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
-import { failureText } from "./command_line.ts";
+import { failureText } from "../program/command_line.ts";
 import { flushOutput, standardError } from "./output.ts";
 import { onStopSignal } from "./signals.ts";
 

@@ -16,7 +16,7 @@ import {
   reportAndExit,
   UsageError,
   VERSION,
-} from "./command_line.ts";
+} from "../program/command_line.ts";
 
 /**
  * Commands that are not part of this program. They are listed only where they are started in the

@@ -6,7 +6,7 @@ import type { Endpoint, Layer } from "../../core/kit.ts";
 import { type PetStorage, StorageError } from "../../core/storage.ts";
 import { knownMethod } from "../layers/tracing.ts";
 import type { PoolCounts } from "../storage/pet_database.ts";
-import { VERSION } from "./command_line.ts";
+import { VERSION } from "../program/command_line.ts";
 import type { Database } from "./config.ts";
 
 const NAME = "http_server_request_duration_seconds";

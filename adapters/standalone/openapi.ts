@@ -2,7 +2,11 @@
 
 import process from "node:process";
 import { openApi } from "../../core/kit.ts";
-import { APART, parseArguments, reportAndExit } from "./command_line.ts";
+import {
+  APART,
+  parseArguments,
+  reportAndExit,
+} from "../program/command_line.ts";
 import { check } from "./config.ts";
 import { toOpenApi30 } from "./openapi_30.ts";
 

@@ -9,7 +9,7 @@
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { respond } from "../../core/kit.ts";
-import { reportAndExit } from "./command_line.ts";
+import { reportAndExit } from "../program/command_line.ts";
 import { readConfig } from "./config.ts";
 import { greet } from "./greet.ts";
 import { finish, live } from "./life.ts";

@@ -17,7 +17,7 @@ import { corsLayer } from "../layers/cors.ts";
 import { issuedKeys } from "../keys/issued_keys.ts";
 import { traceLayer } from "../layers/tracing.ts";
 import { createPage, SWAGGER_UI } from "../docs/page_endpoints.ts";
-import { howToInstall } from "./command_line.ts";
+import { howToInstall } from "../program/command_line.ts";
 import type { Config } from "./config.ts";
 import { createDrain } from "./drain.ts";
 import type { Life } from "./life.ts";

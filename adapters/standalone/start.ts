@@ -4,7 +4,11 @@ import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { toHandler } from "../../core/kit.ts";
 import type { Server } from "../http/server.ts";
-import { parseArguments, PROGRAM, UsageError } from "./command_line.ts";
+import {
+  parseArguments,
+  PROGRAM,
+  UsageError,
+} from "../program/command_line.ts";
 import {
   check,
   type Config,

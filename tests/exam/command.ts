@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import process from "node:process";
-import { UsageError } from "../../adapters/standalone/command_line.ts";
+import { UsageError } from "../../adapters/program/command_line.ts";
 
 /** How a run of a client ended. */
 export interface Ended {

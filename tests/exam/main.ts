@@ -8,7 +8,7 @@ import {
   parseArguments,
   reportAndExit,
   UsageError,
-} from "../../adapters/standalone/command_line.ts";
+} from "../../adapters/program/command_line.ts";
 import { check, integer, readHost } from "../../adapters/standalone/config.ts";
 import { checkRuntime } from "../../core/runtimes.ts";
 import { readBaseline, reportStale } from "../judge/baseline.ts";

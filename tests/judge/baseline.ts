@@ -1,9 +1,6 @@
 /** Baselines: files that list the failures to accept. The judge and the exam have them. */
 
-import {
-  readUtf8,
-  UsageError,
-} from "../../adapters/standalone/command_line.ts";
+import { readUtf8, UsageError } from "../../adapters/program/command_line.ts";
 
 /** What the lines of a baseline may say. */
 export interface BaselineOptions {

@@ -6,7 +6,7 @@ import {
   parseArguments,
   reportAndExit,
   UsageError,
-} from "../../adapters/standalone/command_line.ts";
+} from "../../adapters/program/command_line.ts";
 import { checkRuntime } from "../../core/runtimes.ts";
 import { isSendable } from "../../core/keys.ts";
 import { readBaseline, reportStale } from "./baseline.ts";

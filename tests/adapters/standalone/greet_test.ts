@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
 import type { PetDatabase } from "../../../adapters/storage/pet_database.ts";
-import { PROGRAM } from "../../../adapters/standalone/command_line.ts";
+import { PROGRAM } from "../../../adapters/program/command_line.ts";
 import { greet } from "../../../adapters/standalone/greet.ts";
 import { standardError } from "../../../adapters/standalone/output.ts";
 import { run } from "../../support/process.ts";

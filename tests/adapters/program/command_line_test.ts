@@ -5,7 +5,7 @@ import { readdirSync } from "node:fs";
 import { createServer } from "node:net";
 import process from "node:process";
 import { test } from "node:test";
-import { taskCommand } from "../../../adapters/standalone/command_line.ts";
+import { taskCommand } from "../../../adapters/program/command_line.ts";
 import { readConfig, SETTINGS } from "../../../adapters/standalone/config.ts";
 import { runCopy } from "../../../adapters/standalone/copy.ts";
 import { runKeys } from "../../../adapters/standalone/keys.ts";
@@ -260,7 +260,7 @@ test("missingPackage reads the words of Node and Bun, and says what to run", asy
     ["?/_npx/main.js", 'add "--package valibot" to npx'],
   ];
   for (const [query, install] of cases) {
-    const source = "../../../adapters/standalone/command_line.ts";
+    const source = "../../../adapters/program/command_line.ts";
     const { missingPackage } = await import(source + query);
     const message = `The package valibot is not installed: ${install}`;
     for (const each of words) {
