@@ -15,7 +15,7 @@ import {
   reportAndExit,
   UsageError,
 } from "../program/command_line.ts";
-import { check, integer, readHost } from "../standalone/config.ts";
+import { check, integer, readHost } from "../program/values.ts";
 import { LOOPBACK } from "../http/server.ts";
 import { MAX_BYTES } from "./control.ts";
 import { describeRequest } from "./log.ts";

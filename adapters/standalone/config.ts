@@ -7,6 +7,13 @@ import {
   type PostgresAddress,
 } from "../storage/postgres/address.ts";
 import { readUtf8 } from "../program/command_line.ts";
+import {
+  check,
+  integer,
+  mustBe,
+  readHost,
+  readPort,
+} from "../program/values.ts";
 import type { RateLimit } from "./rate_limit.ts";
 
 /** A database that outlives the program. */
@@ -153,22 +160,6 @@ function readSecretFile(path: string): string {
   }
 }
 
-/** Reads a setting or an argument; its errors then name it. */
-export function check<T>(
-  name: string,
-  read: () => T,
-  Wrong: new (message: string, options: ErrorOptions) => Error = Error,
-): T {
-  try {
-    return read();
-  } catch (cause) {
-    // `name` replaces the name of the option, or the action, in the message.
-    const { message } = cause as Error;
-    const reason = message.replace(/^(?:Wrong|Cannot) [^:]+: /, "");
-    throw new Wrong(`Cannot read ${name}: ${reason}`, { cause });
-  }
-}
-
 /** Returns a value that `make` accepts; it throws for any other. */
 function checkedBy<T>(make: (value: T) => unknown, value: T): T {
   make(value);
@@ -191,26 +182,6 @@ function readRateLimit(text: string): RateLimit {
     return { requests: Number(requests), seconds: Number(seconds) };
   }
   throw mustBe("requests and seconds, such as 100/10s", text);
-}
-
-export function readHost(text: string): string {
-  if (text !== "*") return text; // Bun 1.4 would listen on every address
-  throw mustBe("a host or an address (0.0.0.0 means every one)", text);
-}
-
-/** Makes the function that reads an integer within bounds. */
-export function integer(max: number, min = 0): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (/^[0-9]{1,9}$/.test(text) && value >= min && value <= max) return value;
-    throw mustBe(`an integer from ${min} to ${max}`, text);
-  };
-}
-
-export const readPort: (text: string) => number = integer(65_535);
-
-function mustBe(what: string, text: string): Error {
-  return new Error(`it must be ${what}, not ${JSON.stringify(text)}`);
 }
 
 function readDatabase(url: string): Database {

@@ -8,7 +8,8 @@ import {
   PROGRAM,
   UsageError,
 } from "../program/command_line.ts";
-import { check, readLastingDatabase } from "./config.ts";
+import { check } from "../program/values.ts";
+import { readLastingDatabase } from "./config.ts";
 import { copyAll } from "./copy_records.ts";
 import { openSource, openTarget } from "./open_storage.ts";
 

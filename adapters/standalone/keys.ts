@@ -14,7 +14,8 @@ import {
   reportAndExit,
   UsageError,
 } from "../program/command_line.ts";
-import { check, type Config, integer, readConfig } from "./config.ts";
+import { check, integer } from "../program/values.ts";
+import { type Config, readConfig } from "./config.ts";
 import { describeDatabase, openStorage } from "./open_storage.ts";
 
 const HELP = `keys: issues, lists and revokes API keys

@@ -7,7 +7,7 @@ import {
   parseArguments,
   reportAndExit,
 } from "../program/command_line.ts";
-import { check } from "./config.ts";
+import { check } from "../program/values.ts";
 import { toOpenApi30 } from "./openapi_30.ts";
 
 const HELP = `openapi: prints the OpenAPI document of a service

@@ -9,14 +9,8 @@ import {
   PROGRAM,
   UsageError,
 } from "../program/command_line.ts";
-import {
-  check,
-  type Config,
-  readConfig,
-  readHost,
-  readPort,
-  SETTINGS,
-} from "./config.ts";
+import { check, readHost, readPort } from "../program/values.ts";
+import { type Config, readConfig, SETTINGS } from "./config.ts";
 import { greet } from "./greet.ts";
 import { finish, live } from "./life.ts";
 import { logFault } from "./log.ts";

@@ -9,7 +9,7 @@ import {
   reportAndExit,
   UsageError,
 } from "../../adapters/program/command_line.ts";
-import { check, integer, readHost } from "../../adapters/standalone/config.ts";
+import { check, integer, readHost } from "../../adapters/program/values.ts";
 import { checkRuntime } from "../../core/runtimes.ts";
 import { readBaseline, reportStale } from "../judge/baseline.ts";
 import { toJUnit } from "../judge/junit.ts";

@@ -48,6 +48,7 @@ export const COVERED: Readonly<Record<string, string>> = {
 
   "adapters/standalone/copy_records_test.ts":
     "adapters/storage/transfer.ts adapters/storage/postgres/transfer.ts adapters/storage/sqlite/transfer.ts",
+  "adapters/standalone/config_test.ts": "adapters/program/values.ts",
   "adapters/standalone/main_test.ts": "adapters/standalone/start.ts",
   "adapters/standalone/service_test.ts":
     "adapters/standalone/drain.ts adapters/standalone/probes.ts",
