@@ -14,7 +14,7 @@ import {
   readHost,
   readPort,
 } from "../program/values.ts";
-import type { RateLimit } from "./rate_limit.ts";
+import type { RateLimit } from "../layers/rate_limit.ts";
 
 /** A database that outlives the program. */
 export type LastingDatabase =

@@ -9,7 +9,7 @@ import {
 } from "../storage/postgres/address.ts";
 import type { Source, Target } from "../storage/transfer.ts";
 import type { Config, LastingDatabase } from "./config.ts";
-import { writeLine } from "./log.ts";
+import { writeLine } from "../layers/log.ts";
 import { standardError } from "./output.ts";
 
 /** Opens the database that the configuration names. */

@@ -19,14 +19,14 @@ import { traceLayer } from "../layers/tracing.ts";
 import { createPage, SWAGGER_UI } from "../docs/page_endpoints.ts";
 import { howToInstall } from "../program/command_line.ts";
 import type { Config } from "./config.ts";
-import { createDrain } from "./drain.ts";
+import { createDrain } from "../layers/drain.ts";
 import type { Life } from "./life.ts";
-import { logFault, logLayer, writeLine } from "./log.ts";
-import { createMetrics } from "./metrics.ts";
+import { logFault, logLayer, writeLine } from "../layers/log.ts";
+import { createMetrics } from "../layers/metrics.ts";
 import { openStorage } from "./open_storage.ts";
 import { standardError } from "./output.ts";
-import { createProbes } from "./probes.ts";
-import { createRateLimiter, limitAddressLayer } from "./rate_limit.ts";
+import { createProbes } from "../layers/probes.ts";
+import { createRateLimiter, limitAddressLayer } from "../layers/rate_limit.ts";
 
 /** How long the days on which keys were used may take to be written at the end, in ms. */
 const FLUSH_TIME = 1000;

@@ -11,7 +11,7 @@ import { postgresStorage } from "../../adapters/storage/postgres/mod.ts";
 import { readServeOptions } from "../../adapters/http/server.ts";
 import { sqliteStorage } from "../../adapters/storage/sqlite/mod.ts";
 import { sandbox } from "../../adapters/sandbox/mod.ts";
-import { createRateLimiter } from "../../adapters/standalone/rate_limit.ts";
+import { createRateLimiter } from "../../adapters/layers/rate_limit.ts";
 import { memoryStorage } from "../../mod.ts";
 import { type Answer, ask } from "../contract/ask.ts";
 import { handleService } from "../support/handle_service.ts";
@@ -91,7 +91,7 @@ const MEASURES: Readonly<Record<string, IsReached>> = {
     clock.mock.restore();
     return attempts() === 1;
   },
-  "adapters/standalone/rate_limit.ts maxCallers": async (n) => {
+  "adapters/layers/rate_limit.ts maxCallers": async (n) => {
     const limit = { requests: 1, seconds: 1 };
     const limiter = createRateLimiter("key", limit, { now: () => 0 });
     for (let caller = 0; caller <= n; caller++) limiter(`${caller}`);
@@ -133,7 +133,7 @@ for (const path of globSync("{core,adapters}/**/*.ts", { cwd: ROOT })) {
 const [, callers] =
   /Up to ([\d,]+) callers/.exec(readText("docs/operating.md")) ??
     [];
-note("adapters/standalone/rate_limit.ts maxCallers", callers);
+note("adapters/layers/rate_limit.ts maxCallers", callers);
 
 test("every documented default is measured", () => {
   assert.deepEqual(

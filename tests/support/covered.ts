@@ -51,7 +51,7 @@ export const COVERED: Readonly<Record<string, string>> = {
   "adapters/standalone/config_test.ts": "adapters/program/values.ts",
   "adapters/standalone/main_test.ts": "adapters/standalone/start.ts",
   "adapters/standalone/service_test.ts":
-    "adapters/standalone/drain.ts adapters/standalone/probes.ts",
+    "adapters/layers/drain.ts adapters/layers/probes.ts",
   "adapters/standalone/permissions_test.ts":
     "adapters/standalone/open_storage.ts",
 };

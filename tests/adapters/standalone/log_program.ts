@@ -6,7 +6,7 @@
 import { once } from "node:events";
 import process from "node:process";
 import { setTimeout } from "node:timers/promises";
-import { logLayer } from "../../../adapters/standalone/log.ts";
+import { logLayer } from "../../../adapters/layers/log.ts";
 import { flushOutput } from "../../../adapters/standalone/output.ts";
 
 const answer = { status: 200, headers: {}, body: null };

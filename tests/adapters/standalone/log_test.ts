@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import process from "node:process";
 import { test, type TestContext } from "node:test";
-import { logFault, logLayer } from "../../../adapters/standalone/log.ts";
+import { logFault, logLayer } from "../../../adapters/layers/log.ts";
 import {
   standardError,
   standardOutput,

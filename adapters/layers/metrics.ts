@@ -4,10 +4,10 @@ import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import process from "node:process";
 import type { Endpoint, Layer } from "../../core/kit.ts";
 import { type PetStorage, StorageError } from "../../core/storage.ts";
-import { knownMethod } from "../layers/tracing.ts";
+import { knownMethod } from "./tracing.ts";
 import type { PoolCounts } from "../storage/pet_database.ts";
 import { VERSION } from "../program/command_line.ts";
-import type { Database } from "./config.ts";
+import type { Database } from "../standalone/config.ts";
 
 const NAME = "http_server_request_duration_seconds";
 /**

@@ -3,7 +3,7 @@ import test from "node:test";
 import {
   clientAddress,
   networkOf,
-} from "../../../adapters/standalone/client_address.ts";
+} from "../../../adapters/layers/client_address.ts";
 
 const request = new Request("http://localhost/");
 

@@ -1,7 +1,7 @@
 import { fc } from "../../support/property.ts";
 import assert from "node:assert/strict";
 import test from "node:test";
-import { createRateLimiter } from "../../../adapters/standalone/rate_limit.ts";
+import { createRateLimiter } from "../../../adapters/layers/rate_limit.ts";
 
 /** A limiter with a clock that the test sets. */
 function limiter(requests: number, seconds: number, maxCallers?: number) {

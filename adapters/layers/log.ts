@@ -3,10 +3,14 @@
 import { inspect } from "node:util";
 import { type Answer, type Layer, withFields } from "../../core/kit.ts";
 import { StorageError } from "../../core/storage.ts";
-import { findContexts, SPAN, type Span } from "../layers/tracing.ts";
+import { findContexts, SPAN, type Span } from "./tracing.ts";
 import { clientAddress } from "./client_address.ts";
-import type { Config } from "./config.ts";
-import { type Output, standardError, standardOutput } from "./output.ts";
+import type { Config } from "../standalone/config.ts";
+import {
+  type Output,
+  standardError,
+  standardOutput,
+} from "../standalone/output.ts";
 
 /**
  * Makes the layer that logs requests and the causes of 500 and 503, and gives each answer an

@@ -5,7 +5,7 @@ import { readdirSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
-import { createMetrics } from "../../../adapters/standalone/metrics.ts";
+import { createMetrics } from "../../../adapters/layers/metrics.ts";
 import { shuttingDown } from "../../../core/errors.ts";
 import type { Service } from "../../../core/answer.ts";
 import { toHandler } from "../../../core/handler.ts";
