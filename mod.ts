@@ -37,10 +37,13 @@ export type {
   BodyLimits,
   ErrorBody,
   ErrorCode,
+  Fields,
+  Layer,
   ReadBody,
   Service,
   ServiceRequest,
 } from "./core/answer.ts";
+export type { Call, Endpoint } from "./core/operation.ts";
 export { openApi } from "./core/openapi/document.ts";
 export type { JsonObject } from "./core/openapi/schemas.ts";
 export {

@@ -1,6 +1,6 @@
 /**
- * The service that embedders make: the core's, with tracing, with CORS if it is wanted, and with a
- * document that is compressed for clients that ask for it.
+ * The service that embedders make: the core's, wrapped in layers, and with a document that is
+ * compressed for clients that ask for it.
  */
 
 import {
@@ -8,13 +8,16 @@ import {
   createService,
   type Handler,
   type HandlerOptions,
+  internalError,
   openApiDocument,
   readHandlerOptions,
+  report,
   type Service,
   toHandler,
 } from "../core/kit.ts";
-import { corsLayer } from "./layers/cors.ts";
 import { staticContent } from "./http/static_content.ts";
+import { corsLayer } from "./layers/cors.ts";
+import { isOwn, layered } from "./layers/order.ts";
 import { traceLayer } from "./layers/tracing.ts";
 
 /**
@@ -77,10 +80,32 @@ import { traceLayer } from "./layers/tracing.ts";
 export function createHandler(options: HandlerOptions): Handler {
   const read = readHandlerOptions(options);
   const { cors } = options;
-  const service = traceLayer(serviceOf(read));
+  const layers = [...read.layers];
+  if (cors !== undefined) layers.push(corsLayer(cors, read.baseUrl.path));
+  if (!layers.includes(traceLayer)) layers.push(traceLayer);
+  const service = layered(serviceOf(read), layers);
   return toHandler(
-    cors === undefined ? service : corsLayer(cors, read.baseUrl.path)(service),
+    layers.some(isOwn) ? answering(service, read.onError) : service,
   );
+}
+
+/** Answers 500 if a layer of the caller's own fails: what it wraps never does. */
+function answering(
+  service: Service,
+  onError: CheckedOptions["onError"],
+): Service {
+  return async (request, ...rest) => {
+    try {
+      const answer = await service(request, ...rest);
+      if (Number.isInteger(answer?.status)) return answer;
+      throw new TypeError(
+        "Wrong result of a layer: it must be the answer of the service, or another one",
+      );
+    } catch (cause) {
+      report(() => onError(cause, request, undefined, undefined));
+      return { ...internalError, cause };
+    }
+  };
 }
 
 /** Makes the service without its layers. */

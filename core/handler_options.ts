@@ -1,6 +1,6 @@
 /** The options of the service, and how they are checked. */
 
-import type { ServiceRequest } from "./answer.ts";
+import type { Layer, ServiceRequest } from "./answer.ts";
 import { parseBaseUrl } from "./http/base_url.ts";
 import { DEFAULT_LIMITS } from "./http/body.ts";
 import type { VerifiedKey } from "./keys.ts";
@@ -75,13 +75,18 @@ export interface HandlerOptions {
     caller: string,
   ) => RateLimitResult | Promise<RateLimitResult>;
   /**
-   * The page that documents the service: what `await docs(…)` of `@petstore/service/docs` returns.
-   * Its `openApiUrl`, if it has one, must be the path of this service's document. Default: no page.
+   * More endpoints, at their own paths: the page that documents the service, which is
+   * `await docs(…)` of `@petstore/service/docs`, and probes and metrics of
+   * `@petstore/service/layers`. An operation has precedence at its path. Default: none.
    */
-  readonly docs?: {
-    readonly endpoints: readonly Endpoint[];
-    readonly openApiUrl?: string;
-  };
+  readonly endpoints?: readonly Endpoint[];
+  /**
+   * What wraps the service, for both `handle` and `handle.answer`. The layers of
+   * `@petstore/service/layers` are sorted: metrics, log, CORS, drain, limits, tracing, outermost
+   * first. Your own stand outside them, the first outermost, so what one of them answers itself is
+   * not logged, counted or readable by other origins. If it fails, the answer is 500. Default: none.
+   */
+  readonly layers?: readonly Layer[];
   /**
    * Receives the cause of every 500 and 503, which the client never sees; the request; its route,
    * such as `/v1/pets/{petId}`; and the id of its API key. The last two are `undefined` if they are
@@ -95,7 +100,7 @@ export interface HandlerOptions {
   ) => void;
 }
 
-/** The options of `createHandler`, checked and filled in, without `cors` and `docs`. */
+/** The options of `createHandler`, checked and filled in, without `cors`. */
 export interface CheckedOptions extends Omit<Context, "document"> {
   /** Decides which API keys are valid. */
   readonly keys: HandlerOptions["keys"];
@@ -105,6 +110,8 @@ export interface CheckedOptions extends Omit<Context, "document"> {
   readonly onError: NonNullable<HandlerOptions["onError"]>;
   /** More endpoints, at their own paths. */
   readonly endpoints: readonly Endpoint[];
+  /** What wraps the service, in any order. */
+  readonly layers: readonly Layer[];
 }
 
 /** Checks the options and fills in the defaults. Throws as `createHandler` does. */
@@ -118,13 +125,31 @@ export function readHandlerOptions(options: HandlerOptions): CheckedOptions {
     maxBodyBytes = DEFAULT_LIMITS.maxBodyBytes,
     bodyTimeout = DEFAULT_LIMITS.bodyTimeout,
     rateLimit,
-    docs,
+    endpoints = [],
+    layers = [],
     onError = (cause) => console.error(cause),
   } = Object(options) as HandlerOptions;
   const limits = { maxBodyBytes, bodyTimeout };
-  const all = { storage, keys, getPet, ...limits, rateLimit, onError };
-  const names = [...Object.keys(all), "baseUrl", "cors", "docs"];
-  checkNames(options, names, "createHandler");
+  const lists = { endpoints, layers };
+  const all = {
+    storage,
+    keys,
+    getPet,
+    ...limits,
+    rateLimit,
+    ...lists,
+    onError,
+  };
+  if (Reflect.get(Object(options), "docs") !== undefined) {
+    throw new TypeError(
+      "Unknown option docs: pass the page as endpoints: await docs(…)",
+    );
+  }
+  checkNames(
+    options,
+    [...Object.keys(all), "baseUrl", "cors"],
+    "createHandler",
+  );
 
   if (storage instanceof Promise) {
     throw new TypeError("Wrong option storage: it is a promise, so await it");
@@ -154,27 +179,49 @@ export function readHandlerOptions(options: HandlerOptions): CheckedOptions {
   checkIntegers({ bodyTimeout }, 1, MAX_TIME);
   if (rateLimit !== undefined) checkFunction(rateLimit, "rateLimit");
   checkFunction(onError, "onError");
-  if (docs !== undefined && !Array.isArray(docs?.endpoints)) {
-    throw new TypeError(
-      "Wrong option docs: it must be what await docs(…) returns",
-    );
-  }
-  const isEndpoint = (endpoint: unknown) => {
-    const { path, run } = Object(endpoint) as Partial<Endpoint>;
-    return typeof path === "string" && typeof run === "function";
-  };
-  if (docs !== undefined && !docs.endpoints.every(isEndpoint)) {
-    throw new TypeError(
-      "Wrong option docs: each of its endpoints must have a path and a function run; pass what await docs(…) returns",
-    );
-  }
   const parsed = parseBaseUrl(baseUrl);
-  const openApiUrl = `${parsed.path}/openapi.json`;
-  const { openApiUrl: loaded = openApiUrl } = docs ?? {};
-  if (loaded !== openApiUrl) {
+  checkEndpoints(endpoints, `${parsed.path}/openapi.json`);
+  checkLayers(layers);
+  return { ...all, baseUrl: parsed };
+}
+
+function checkEndpoints(
+  endpoints: readonly Endpoint[],
+  openApiUrl: string,
+): void {
+  if (!Array.isArray(endpoints)) {
     throw new TypeError(
-      `Wrong option docs: its page loads ${loaded}, but this service has ${openApiUrl}; pass await docs({ openApiUrl: "${openApiUrl}" })`,
+      "Wrong option endpoints: it must be a list, such as await docs(…) returns",
     );
   }
-  return { ...all, baseUrl: parsed, endpoints: docs?.endpoints ?? [] };
+  for (const endpoint of endpoints) {
+    const { method, path, run, openApiUrl: loaded = openApiUrl } = Object(
+      endpoint,
+    ) as Partial<Endpoint>;
+    const isEndpoint = typeof method === "string" &&
+      path?.startsWith("/") === true && typeof run === "function";
+    if (!isEndpoint) {
+      throw new TypeError(
+        "Wrong option endpoints: each must have a method, a path and a function run; spread a list: [...await docs(…), …]",
+      );
+    }
+    if (loaded === openApiUrl) continue;
+    throw new TypeError(
+      `Wrong option endpoints: the page at ${path} loads ${loaded}, but this service has ${openApiUrl}; pass await docs({ openApiUrl: "${openApiUrl}" })`,
+    );
+  }
+}
+
+function checkLayers(layers: readonly Layer[]): void {
+  if (!Array.isArray(layers)) {
+    throw new TypeError("Wrong option layers: it must be a list of functions");
+  }
+  for (const layer of layers) {
+    if (typeof layer === "function") continue;
+    throw new TypeError(
+      `Wrong option layers: each must be a function, such as logLayer() or createDrain().layer, not ${
+        shown(layer)
+      }`,
+    );
+  }
 }

@@ -41,6 +41,11 @@ export interface Endpoint {
   readonly isPublic?: boolean | undefined;
   /** Header fields of all its responses, including errors, beside those of each. */
   readonly fields?: Fields | undefined;
+  /**
+   * The path of the OpenAPI document that it loads, if it is a page: `createHandler` refuses any but
+   * the service's own.
+   */
+  readonly openApiUrl?: string | undefined;
   /** Answers a call. Rejects only with a `StorageError` or an unexpected error. */
   readonly run: (call: Call) => Promise<Answer>;
 }

@@ -20,7 +20,7 @@ function roomOf(path: string): string {
 
 /** Files that import no `node:` module and name no runtime, so that they run in a browser too. */
 const ANYWHERE =
-  /^(?:mod\.ts$|core\/|adapters\/(?:storage\/memory|client|storage\/d1|keys)\/|adapters\/handler\.ts$)/;
+  /^(?:mod\.ts$|core\/|adapters\/(?:storage\/memory|client|storage\/d1|keys)\/|adapters\/handler\.ts$|adapters\/layers\/(?:cors|order|tracing)\.ts$)/;
 
 interface Source {
   readonly path: string;

@@ -81,12 +81,12 @@ export function createPage(options: DocsOptions) {
     add(`${path}/${name}`, mediaType, () => read(specifier));
   }
   return {
-    openApiUrl,
     /** The page and its files, which need no key. Each reads its file on the first request. */
     endpoints: Array.from(contents, ([path, show]): Endpoint => ({
       method: "GET",
       path,
       isPublic: true,
+      openApiUrl,
       run: async ({ request }) => inPieces(await show(request)),
     })),
     /** Reads all files now. Rejects if one cannot be read. */

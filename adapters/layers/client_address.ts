@@ -10,17 +10,38 @@ type Connection = Partial<{
   readonly remoteAddress: string;
 }>;
 
+/** Settings of {@linkcode clientAddress}. */
+export interface ClientAddressOptions {
+  /** How many proxies in front add their client's address to `X-Forwarded-For`. Default: none. */
+  readonly proxies?: number;
+}
+
 /**
  * Returns the address of the client; without proxies, that of the connection. Each proxy adds the
  * address of its own client to the right of `X-Forwarded-For`, so the client is the entry that is
  * `proxies` from the right; entries before it may be forged. If that entry is not an IP address,
  * returns the connection's address. An IPv4 client of a dual-stack socket has its IPv4 address.
- * Empty if the runtime does not know it, for example because the client is gone.
+ * Empty if it is not known, because the client is gone, or because `handle(request)` was called,
+ * which receives no connection.
+ *
+ * @example
+ * ```ts
+ * import { clientAddress } from "@petstore/service/layers";
+ * import assert from "node:assert/strict";
+ *
+ * const headers = { "x-forwarded-for": "6.6.6.6, 192.0.2.1" };
+ * const request = new Request("http://localhost/v1/pets", { headers });
+ * const socket = { remoteAddress: "10.0.0.1" };
+ * assert.equal(clientAddress(request, socket), "10.0.0.1");
+ * assert.equal(clientAddress(request, socket, { proxies: 1 }), "192.0.2.1");
+ * ```
+ *
+ * @param connection what the runtime passes with a request: Deno's info, Bun's server, Node's socket.
  */
 export function clientAddress(
   request: ServiceRequest,
   connection: unknown,
-  proxies: number,
+  { proxies = 0 }: ClientAddressOptions = {},
 ): string {
   if (proxies > 0) {
     const entries = request.headers.get("x-forwarded-for")?.split(",") ?? [];

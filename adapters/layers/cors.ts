@@ -4,10 +4,10 @@ import {
   checkNames,
   type Fields,
   isBelow,
-  type Layer,
   shown,
   withFields,
 } from "../../core/kit.ts";
+import { placed, type PlacedLayer } from "./order.ts";
 
 const EXPOSED =
   "Link, Location, Retry-After, X-Request-Id, Sunset, Deprecation, " +
@@ -23,7 +23,20 @@ const PREFLIGHT: Fields = {
 /**
  * Makes the layer that adds the header fields to answers whose path is below `basePath`, and so not
  * to probes and metrics. A preflight is answered like any other `OPTIONS`, before the key is
- * checked.
+ * checked. The option `cors` of `createHandler` makes it.
+ *
+ * @example For a service of your own
+ * ```ts
+ * import { corsLayer } from "@petstore/service/layers";
+ * import { jsonAnswer, toHandler } from "@petstore/service/kit";
+ * import assert from "node:assert/strict";
+ *
+ * const readable = corsLayer({ origins: ["https://app.example.com"] });
+ * const handle = toHandler(readable(async () => jsonAnswer(200, "[]")));
+ * const headers = { origin: "https://app.example.com" };
+ * const response = await handle(new Request("http://localhost/", { headers }));
+ * assert.equal(response.headers.get("access-control-allow-origin"), headers.origin);
+ * ```
  *
  * @throws {TypeError} if an option is unknown, or `origins` is neither `"*"` nor one or more
  * serialized origins.
@@ -31,7 +44,7 @@ const PREFLIGHT: Fields = {
 export function corsLayer(
   options: { readonly origins: readonly string[] | "*" },
   basePath = "",
-): Layer {
+): PlacedLayer {
   checkNames(options, ["origins"], "cors");
   const { origins } = options;
   const isValid = origins === "*" ||
@@ -46,7 +59,7 @@ export function corsLayer(
   }
   const allowed = origins === "*" ? undefined : new Set(origins);
 
-  return (service) => async (request, ...rest) => {
+  return placed("cors", (service) => async (request, ...rest) => {
     const answer = await service(request, ...rest);
     if (!isBelow(request, basePath)) return answer;
     const { allow, vary: others } = answer.headers;
@@ -68,7 +81,7 @@ export function corsLayer(
         ? { ...PREFLIGHT, "access-control-allow-methods": allow }
         : { "access-control-expose-headers": EXPOSED },
     });
-  };
+  });
 }
 
 /**

@@ -1,13 +1,11 @@
 /** Metrics of this process, which Prometheus reads at `/metrics`. */
 
-import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
-import type { Endpoint, Layer } from "../../core/kit.ts";
+import { checkFunction, checkNames, type Endpoint } from "../../core/kit.ts";
 import { type PetStorage, StorageError } from "../../core/storage.ts";
+import { placed, type PlacedLayer } from "./order.ts";
 import { knownMethod } from "./tracing.ts";
-import type { PoolCounts } from "../storage/pet_database.ts";
-import { VERSION } from "../program/command_line.ts";
-import type { Database } from "../standalone/config.ts";
 
 const NAME = "http_server_request_duration_seconds";
 /**
@@ -25,14 +23,74 @@ const HEADERS = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
 /** When the process started, in seconds since 1970. */
 const START = Date.now() / 1000 - process.uptime();
 
-/** Makes the metrics, with those of an open database and of its connections to PostgreSQL. */
-export function createMetrics(database: Database, pool?: () => PoolCounts) {
+/** A metric beside those of the service. */
+export interface Metric {
+  /**
+   * Its name, perhaps with labels: `petstore_pets{status="sold"}`. It is a counter if its name ends
+   * in `_total`, which Prometheus asks of counters, and otherwise a gauge.
+   */
+  readonly name: string;
+  /** Its value now. */
+  readonly value: number;
+  /** What it means, in one line. */
+  readonly help: string;
+}
+
+/** Settings of {@linkcode createMetrics}. */
+export interface MetricsOptions {
+  /** The path of the endpoint. Default: `/metrics`. */
+  readonly path?: string;
+  /** The version of your program, a label of `petstore_build_info`. Default: no such metric. */
+  readonly version?: string;
+  /** Returns more metrics, each name once; called when the metrics are read. Default: none. */
+  readonly more?: () => readonly Metric[];
+}
+
+/** What {@linkcode createMetrics} makes. */
+export interface Metrics {
+  /** Counts and times requests. */
+  readonly layer: PlacedLayer;
+  /**
+   * Answers with the metrics, in Prometheus's text format. It needs no API key, so keep strangers
+   * away from it, or pass `{ ...endpoint, isPublic: false }`.
+   */
+  readonly endpoint: Endpoint;
+  /** Wraps a storage to count its unfinished creates and reads. */
+  watch<T extends PetStorage>(storage: T): T;
+}
+
+/**
+ * Makes the metrics of this process: how long requests took, by route, method and status, as
+ * OpenTelemetry's semantic conventions name it; how many are being answered, and how many creates
+ * and reads the storage has not finished; its faults; and the processor time, memory and
+ * descriptors of the process. No label comes from a client.
+ *
+ * @example
+ * ```ts
+ * import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
+ * import { createMetrics } from "@petstore/service/layers";
+ * import assert from "node:assert/strict";
+ *
+ * const metrics = createMetrics();
+ * const handle = createHandler({
+ *   storage: metrics.watch(memoryStorage()),
+ *   keys: apiKeys(["secret"]),
+ *   layers: [metrics.layer],
+ *   endpoints: [metrics.endpoint],
+ * });
+ * await handle(new Request("http://localhost/v1/pets"));
+ * const response = await handle(new Request("http://localhost/metrics"));
+ * assert.match(await response.text(), /_count\{.*status_code="401"\} 1/);
+ * ```
+ *
+ * @throws {TypeError} if an option is unknown or has the wrong type.
+ */
+export function createMetrics(options: MetricsOptions = {}): Metrics {
+  checkNames(options, ["path", "version", "more"], "createMetrics");
+  const { path = "/metrics", version, more = () => [] } = options;
+  checkFunction(more, "more");
   /** By labels: the total seconds, and for each bound how many requests took no longer. */
   const durations = new Map<string, readonly [number, number[]]>();
-  /** The log of SQLite. */
-  const log = database.kind === "sqlite"
-    ? `${realpathSync(database.path)}-wal`
-    : undefined;
   /** What is not finished: requests, and what they ask of the storage. */
   const unfinished = { requests: 0, creates: 0, reads: 0 };
   let faults = 0;
@@ -43,10 +101,12 @@ export function createMetrics(database: Database, pool?: () => PoolCounts) {
     return work().finally(() => unfinished[kind]--);
   }
 
-  /** Wraps a storage to count its unfinished creates and reads. */
   function watch<T extends PetStorage>(storage: T): T {
     return {
       ...storage,
+      // A method of a class is not spread.
+      ping: () => storage.ping(),
+      close: () => storage.close(),
       create: (...call) => count("creates", () => storage.create(...call)),
       get: (id) => count("reads", () => storage.get(id)),
       list: (query) => count("reads", () => storage.list(query)),
@@ -55,13 +115,12 @@ export function createMetrics(database: Database, pool?: () => PoolCounts) {
 
   const endpoint: Endpoint = {
     method: "GET",
-    path: "/metrics",
+    path,
     isPublic: true,
     run: async () => ({ status: 200, headers: HEADERS, body: text() }),
   };
 
-  /** Counts and times the requests of a service. */
-  const layer: Layer = (service) => async (request, ...rest) => {
+  const layer = placed("metrics", (service) => async (request, ...rest) => {
     const start = performance.now();
     const answer = await count("requests", () => service(request, ...rest));
     const { status, route = "", cause } = answer;
@@ -76,32 +135,35 @@ export function createMetrics(database: Database, pool?: () => PoolCounts) {
     durations.set(labels, [sum + seconds, more]);
     if (cause instanceof StorageError) faults++;
     return answer;
-  };
+  });
 
   function text(): string {
-    const lines = [
-      `http_server_active_requests ${unfinished.requests} Requests being answered, including this one.`,
-      `petstore_creates_waiting ${unfinished.creates} Creates that the storage has not finished.`,
-      `petstore_reads_waiting ${unfinished.reads} Reads that the storage has not finished.`,
-      `petstore_storage_faults_total ${faults} Requests refused because of a fault of the storage.`,
-      ...processMetrics(),
+    const { requests, creates, reads } = unfinished;
+    const metrics: readonly Metric[] = [
+      metric(
+        "http_server_active_requests",
+        requests,
+        "Requests being answered, including this one.",
+      ),
+      metric(
+        "petstore_creates_waiting",
+        creates,
+        "Creates that the storage has not finished.",
+      ),
+      metric(
+        "petstore_reads_waiting",
+        reads,
+        "Reads that the storage has not finished.",
+      ),
+      metric(
+        "petstore_storage_faults_total",
+        faults,
+        "Requests refused because of a fault of the storage.",
+      ),
+      ...processMetrics(version),
+      ...more(),
     ];
-    if (pool !== undefined) {
-      const { open, waiting, lost, splitBrains } = pool();
-      lines.push(
-        `petstore_postgres_connections ${open} Open connections to PostgreSQL.`,
-        `petstore_postgres_waiting ${waiting} Statements that wait for a connection to PostgreSQL.`,
-        `petstore_postgres_lost_total ${lost} Connections to PostgreSQL that ended or were given up.`,
-        `petstore_postgres_split_brain_total ${splitBrains} Times that two PostgreSQL hosts accepted writes.`,
-      );
-    }
-    if (log !== undefined) {
-      const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
-      lines.push(
-        `petstore_sqlite_log_bytes ${size} Size of SQLite's log, which grows while another program reads.`,
-      );
-    }
-    let all = lines.map(exposition).join("");
+    let all = metrics.map(exposition).join("");
     all += `# HELP ${NAME} Time from a request to its answer.\n`;
     all += `# TYPE ${NAME} histogram\n`;
     for (const [labels, [sum, counts]] of durations) {
@@ -118,48 +180,74 @@ export function createMetrics(database: Database, pool?: () => PoolCounts) {
   return { watch, layer, endpoint };
 }
 
-/**
- * Writes a metric in Prometheus's text format, from a line with its name, value and meaning. It is
- * a counter if its name ends in `_total`, which Prometheus asks of counters, and otherwise a gauge.
- */
-function exposition(line: string): string {
-  const type = /^[a-z_]+_total /.test(line) ? "counter" : "gauge";
-  return line.replace(
-    /^([a-z_]+)((?:\{\S*)? \S+) (.*)$/,
-    `# HELP $1 $3\n# TYPE $1 ${type}\n$1$2\n`,
-  );
+/** Makes a metric. */
+export function metric(name: string, value: number, help: string): Metric {
+  return { name, value, help };
+}
+
+/** Writes a metric in Prometheus's text format. */
+function exposition({ name, value, help }: Metric): string {
+  const [bare = ""] = name.split("{");
+  const type = bare.endsWith("_total") ? "counter" : "gauge";
+  const line = help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
+  return `# HELP ${bare} ${line}\n# TYPE ${bare} ${type}\n${name} ${value}\n`;
 }
 
 /**
  * The metrics of the process, with Prometheus's names (its document Writing client libraries,
  * Process metrics).
  */
-function processMetrics(): readonly string[] {
+function processMetrics(ofProgram: string | undefined): readonly Metric[] {
   const { user, system } = process.cpuUsage(); // in µs
-  const used = (user + system) / 1e6;
   // Deno and Bun name a version of Node too.
   const runtime = (["deno", "bun"] as const)
     .find((name) => name in process.versions) ?? "node";
-  const version = process.versions[runtime];
+  const labels = Object.entries({
+    version: ofProgram,
+    runtime,
+    runtime_version: process.versions[runtime],
+  }).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
   return [
-    `process_cpu_seconds_total ${used} Processor time used, in seconds.`,
-    `process_resident_memory_bytes ${process.memoryUsage.rss()} Resident memory, in bytes.`,
-    `process_start_time_seconds ${START} When the process started, in seconds since 1970.`,
-    `petstore_build_info{version="${VERSION}",runtime="${runtime}",runtime_version="${version}"} 1 Always 1: the labels say what is running.`,
+    metric(
+      "process_cpu_seconds_total",
+      (user + system) / 1e6,
+      "Processor time used, in seconds.",
+    ),
+    metric(
+      "process_resident_memory_bytes",
+      process.memoryUsage.rss(),
+      "Resident memory, in bytes.",
+    ),
+    metric(
+      "process_start_time_seconds",
+      START,
+      "When the process started, in seconds since 1970.",
+    ),
+    ...ofProgram === undefined ? [] : [
+      metric(
+        `petstore_build_info{${labels}}`,
+        1,
+        "Always 1: the labels say what is running.",
+      ),
+    ],
     ...descriptors(),
   ];
 }
 
 /** None if they cannot be read, as on Deno, where `/proc` needs all permissions. */
-function descriptors(): readonly string[] {
+function descriptors(): readonly Metric[] {
   if ("Deno" in globalThis) return [];
   try {
     const limits = readFileSync("/proc/self/limits", "utf8");
     const [, max] = /^Max open files +(\d+)/m.exec(limits) ?? [];
     const open = readdirSync("/proc/self/fd").length;
     return max === undefined ? [] : [
-      `process_open_fds ${open} Open file descriptors.`,
-      `process_max_fds ${max} Maximum number of open file descriptors.`,
+      metric("process_open_fds", open, "Open file descriptors."),
+      metric(
+        "process_max_fds",
+        Number(max),
+        "Maximum number of open file descriptors.",
+      ),
     ];
   } catch {
     return []; // not Linux

@@ -5,7 +5,8 @@
  * change, tests/adapters/standalone/open_telemetry_slow.ts fails.
  */
 
-import type { Layer, ServiceRequest } from "../../core/kit.ts";
+import type { ServiceRequest } from "../../core/kit.ts";
+import { placed, type PlacedLayer } from "./order.ts";
 
 /** The key of the current span in a context. */
 export const SPAN: symbol = Symbol.for("OpenTelemetry Context Key SPAN");
@@ -35,9 +36,21 @@ export function findContexts():
 
 /**
  * Gives each request's span a name such as `GET /v1/pets/{petId}`, the attribute `http.route`, and
- * the id of the API key as `enduser.id` (OpenTelemetry's semantic conventions, "Enduser").
+ * the id of the API key as `enduser.id` (OpenTelemetry's semantic conventions, "Enduser"). Changes
+ * no answer, and does nothing if OpenTelemetry is not loaded when the service is made.
+ *
+ * @example For a service of your own, because `createHandler` has it
+ * ```ts
+ * import { traceLayer } from "@petstore/service/layers";
+ * import { jsonAnswer, toHandler } from "@petstore/service/kit";
+ * import assert from "node:assert/strict";
+ *
+ * const handle = toHandler(traceLayer(async () => jsonAnswer(200, "[]")));
+ * const { status } = await handle(new Request("http://localhost/"));
+ * assert.equal(status, 200);
+ * ```
  */
-export const traceLayer: Layer = (service) => {
+export const traceLayer: PlacedLayer = placed("tracing", (service) => {
   const contexts = findContexts();
   if (contexts === undefined) return service;
   return async (request, ...rest) => {
@@ -53,7 +66,7 @@ export const traceLayer: Layer = (service) => {
     else span?.setAttribute("http.route", route).updateName(name);
     return answer;
   };
-};
+});
 
 const METHOD = /^(?:GET|HEAD|POST|PUT|DELETE|CONNECT|OPTIONS|TRACE|PATCH)$/;
 

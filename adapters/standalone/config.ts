@@ -14,7 +14,7 @@ import {
   readHost,
   readPort,
 } from "../program/values.ts";
-import type { RateLimit } from "../layers/rate_limit.ts";
+import type { RateLimitOptions } from "../layers/rate_limit.ts";
 
 /** A database that outlives the program. */
 export type LastingDatabase =
@@ -175,7 +175,7 @@ function splitList(text: string): readonly string[] {
   return text.split(",").map((item) => item.trim());
 }
 
-function readRateLimit(text: string): RateLimit {
+function readRateLimit(text: string): RateLimitOptions {
   const [, requests, seconds] =
     /^([1-9][0-9]{0,8})\/([1-9][0-9]{0,4})s$/.exec(text) ?? [];
   if (requests !== undefined) {

@@ -9,7 +9,7 @@ import {
 } from "../storage/postgres/address.ts";
 import type { Source, Target } from "../storage/transfer.ts";
 import type { Config, LastingDatabase } from "./config.ts";
-import { writeLine } from "../layers/log.ts";
+import { logMessage } from "./log.ts";
 import { standardError } from "./output.ts";
 
 /** Opens the database that the configuration names. */
@@ -27,8 +27,7 @@ export async function openStorage(
     case "postgres": {
       const { openPostgres } = await import("../storage/postgres/open.ts");
       const { address } = database;
-      const tell = (message: string) => writeLine(standardError, { message });
-      const settings = { ...options, onWarning: tell };
+      const settings = { ...options, onWarning: logMessage };
       return await waitingFor(address, () => openPostgres(address, settings));
     }
   }

@@ -1,32 +1,31 @@
 /** The standalone service: the core's, wrapped in layers, from a configuration. */
 
 import { setTimeout as delay } from "node:timers/promises";
-import { serviceOf } from "../handler.ts";
+import { createHandler } from "../handler.ts";
 import {
   anyOf,
   apiKeys,
   createPipeline,
   createRouter,
   type Endpoint,
-  type Layer,
-  readHandlerOptions,
+  parseBaseUrl,
   Refusal,
-  type Service,
 } from "../../core/kit.ts";
-import { corsLayer } from "../layers/cors.ts";
 import { issuedKeys } from "../keys/issued_keys.ts";
+import { createDrain } from "../layers/drain.ts";
+import { logLayer } from "../layers/log.ts";
+import { createMetrics } from "../layers/metrics.ts";
+import { layered } from "../layers/order.ts";
+import { probes } from "../layers/probes.ts";
+import { createRateLimit } from "../layers/rate_limit.ts";
 import { traceLayer } from "../layers/tracing.ts";
 import { createPage, SWAGGER_UI } from "../docs/page_endpoints.ts";
-import { howToInstall } from "../program/command_line.ts";
+import { howToInstall, VERSION } from "../program/command_line.ts";
 import type { Config } from "./config.ts";
-import { createDrain } from "../layers/drain.ts";
 import type { Life } from "./life.ts";
-import { logFault, logLayer, writeLine } from "../layers/log.ts";
-import { createMetrics } from "../layers/metrics.ts";
+import { LOG, logFault, logMessage } from "./log.ts";
 import { openStorage } from "./open_storage.ts";
-import { standardError } from "./output.ts";
-import { createProbes } from "../layers/probes.ts";
-import { createRateLimiter, limitAddressLayer } from "../layers/rate_limit.ts";
+import { storageMetrics } from "./storage_metrics.ts";
 
 /** How long the days on which keys were used may take to be written at the end, in ms. */
 const FLUSH_TIME = 1000;
@@ -39,8 +38,8 @@ export async function openService(
   life: Pick<Life, "open" | "atEnd" | "fail">,
   open = openStorage,
 ) {
-  const { database, fixedKeys, cors, rateLimit, proxies } = config;
-  for (const message of config.notes) writeLine(standardError, { message });
+  const { database, fixedKeys, cors, maxBodyBytes, proxies } = config;
+  config.notes.forEach(logMessage);
   let isClosed = false;
   const storage = await life.open(open(config), (storage) => {
     isClosed = true;
@@ -54,53 +53,53 @@ export async function openService(
   // A database that hangs must not keep the server.
   life.atEnd(() => Promise.race([issued.flush(), delay(FLUSH_TIME)]));
   const metrics = config.metrics
-    ? createMetrics(database, storage.pool)
+    ? createMetrics({
+      version: VERSION,
+      more: storageMetrics(database, storage.pool),
+    })
     : undefined;
-  const options = readHandlerOptions({
-    storage: metrics?.watch(storage) ?? storage,
-    keys: fixedKeys === undefined ? issued : anyOf(apiKeys(fixedKeys), issued),
-    baseUrl: config.baseUrl,
-    maxBodyBytes: config.maxBodyBytes,
-    ...rateLimit && { rateLimit: createRateLimiter("key", rateLimit) },
-    onError: () => {}, // the log layer reads the cause from the answer
-  });
-  const { path: basePath } = options.baseUrl;
   const { layer: drainLayer, leave, drain } = createDrain();
-  const logging = logLayer(config);
-  const limitAddress = rateLimit &&
-    limitAddressLayer(createRateLimiter("address", rateLimit), proxies);
+  const limit = config.rateLimit &&
+    createRateLimit({ ...config.rateLimit, proxies });
+  const write = config.requestLog && LOG.write;
+  const layers = [
+    logLayer({ ...LOG, write, proxies }),
+    drainLayer,
+    ...metrics ? [metrics.layer] : [],
+    ...limit ? [limit.byAddress] : [],
+  ];
+  const { path: basePath } = parseBaseUrl(config.baseUrl);
   const page = openPage(`${basePath}/openapi.json`);
-  const probes = createProbes(storage);
-  const forAdmin = metrics ? [...probes, metrics.endpoint] : probes;
-  const onMainPort = config.admin === undefined ? forAdmin : probes;
+  const ofProbes = probes(storage);
+  const forAdmin = metrics ? [...ofProbes, metrics.endpoint] : ofProbes;
+  const onMainPort = config.admin === undefined ? forAdmin : ofProbes;
   const findAdmin = createRouter(forAdmin);
-
-  /** Wraps a service in layers, outermost first: each sees the answers of those after it. */
-  function layered(service: Service, addCors?: Layer): Service {
-    return [
-      metrics?.layer, // counts every answer, and times all that follows
-      logging, // logs every answer, even the 503 and the 429 of later layers
-      addCors, // pages may read that 503 and 429 too
-      drainLayer, // refuses with 503 when the server stops; waits for all that follows
-      limitAddress, // turns a 401 of the service into a 429
-      traceLayer, // changes no answer; next to the service, as in `createHandler`
-    ].reduceRight((inner, layer) => layer?.(inner) ?? inner, service);
-  }
+  const keys = fixedKeys === undefined
+    ? issued
+    : anyOf(apiKeys(fixedKeys), issued);
+  const onError = () => {}; // the log layer reads the cause from the answer
 
   return {
     /** The service, the probes, the page and, unless they have their own port, the metrics. */
-    answer: layered(
-      serviceOf({
-        ...options,
-        endpoints: [...onMainPort, ...page.endpoints],
-      }),
-      cors && corsLayer(cors, basePath),
-    ),
+    answer: createHandler({
+      storage: metrics?.watch(storage) ?? storage,
+      keys,
+      baseUrl: config.baseUrl,
+      maxBodyBytes,
+      ...cors && { cors },
+      ...limit && { rateLimit: limit.byKey },
+      layers,
+      endpoints: [...onMainPort, ...page.endpoints],
+      onError,
+    }).answer,
     /** The probes and metrics, for their own port. */
-    admin: layered(createPipeline(
-      (method, path) => findAdmin(method, path) ?? notFound,
-      options,
-    )),
+    admin: layered(
+      createPipeline(
+        (method, path) => findAdmin(method, path) ?? notFound,
+        { keys, ...limit && { rateLimit: limit.byKey }, onError },
+      ),
+      [...layers, traceLayer],
+    ),
     leave,
     drain,
     /** Without a `/` at its end. */

@@ -13,7 +13,7 @@ import { check, readHost, readPort } from "../program/values.ts";
 import { type Config, readConfig, SETTINGS } from "./config.ts";
 import { greet } from "./greet.ts";
 import { finish, live } from "./life.ts";
-import { logFault } from "../layers/log.ts";
+import { logFault } from "./log.ts";
 import { standardError } from "./output.ts";
 import { type OpenService, openService } from "./service.ts";
 

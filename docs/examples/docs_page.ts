@@ -6,6 +6,6 @@ import { apiKeys, createHandler, memoryStorage } from "@petstore/service";
 const handle = createHandler({
   storage: memoryStorage(),
   keys: apiKeys(["secret"]),
-  docs: await docs({ path: "/docs", openApiUrl: "/v1/openapi.json" }),
+  endpoints: await docs({ path: "/docs", openApiUrl: "/v1/openapi.json" }),
 });
 await serve(handle, { port: 8000 });

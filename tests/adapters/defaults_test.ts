@@ -11,7 +11,7 @@ import { postgresStorage } from "../../adapters/storage/postgres/mod.ts";
 import { readServeOptions } from "../../adapters/http/server.ts";
 import { sqliteStorage } from "../../adapters/storage/sqlite/mod.ts";
 import { sandbox } from "../../adapters/sandbox/mod.ts";
-import { createRateLimiter } from "../../adapters/layers/rate_limit.ts";
+import { createRateLimit } from "../../adapters/layers/rate_limit.ts";
 import { memoryStorage } from "../../mod.ts";
 import { type Answer, ask } from "../contract/ask.ts";
 import { handleService } from "../support/handle_service.ts";
@@ -92,10 +92,9 @@ const MEASURES: Readonly<Record<string, IsReached>> = {
     return attempts() === 1;
   },
   "adapters/layers/rate_limit.ts maxCallers": async (n) => {
-    const limit = { requests: 1, seconds: 1 };
-    const limiter = createRateLimiter("key", limit, { now: () => 0 });
-    for (let caller = 0; caller <= n; caller++) limiter(`${caller}`);
-    return limiter("0").allowed; // it was forgotten
+    const { byKey } = createRateLimit({ requests: 1, seconds: 3600 });
+    for (let caller = 0; caller <= n; caller++) byKey(`${caller}`);
+    return byKey("0").allowed; // it was forgotten
   },
   "adapters/sandbox/worlds.ts maxPets": async (n) =>
     await (async () => sandbox({ pets: n + 1 }))().then(

@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { docs } from "../../adapters/docs/mod.ts";
+import { createDrain } from "../../adapters/layers/drain.ts";
+import { logLayer } from "../../adapters/layers/log.ts";
 import { memoryStorage } from "../../adapters/storage/memory/mod.ts";
 import { createHandler } from "../../adapters/handler.ts";
 import type { HandlerOptions } from "../../core/handler_options.ts";
+import { jsonAnswer } from "../../core/answer.ts";
 import { cutShort } from "../../core/errors.ts";
 import { apiKeys } from "../../core/keys.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
@@ -250,23 +254,45 @@ function assertNoSecret({ text, headers }: Answer): void {
 
 test("createHandler refuses a page that would load another document", () => {
   const options = { storage: memoryStorage(), keys: apiKeys(["secret"]) };
-  const docs = { endpoints: [], openApiUrl: "/v1/openapi.json" };
-  createHandler({ ...options, docs });
-  createHandler({ ...options, docs, baseUrl: "https://pets.example/v1" });
-  createHandler({ ...options, docs: { endpoints: [] }, baseUrl: "/shop/v1" });
+  const run = async () => jsonAnswer(200, "[]");
+  const other = { method: "GET", path: "/page", run } as const;
+  const page = { ...other, openApiUrl: "/v1/openapi.json" };
+  createHandler({ ...options, endpoints: [page] });
+  const v1 = "https://pets.example/v1";
+  createHandler({ ...options, endpoints: [page], baseUrl: v1 });
+  createHandler({ ...options, endpoints: [other], baseUrl: "/shop/v1" });
   const baseUrl = "https://pets.example/shop/v1";
-  assert.throws(() => createHandler({ ...options, docs, baseUrl }), {
+  const wrong = { ...options, endpoints: [other, page], baseUrl };
+  assert.throws(() => createHandler(wrong), {
     name: "TypeError",
     message:
-      'Wrong option docs: its page loads /v1/openapi.json, but this service has /shop/v1/openapi.json; pass await docs({ openApiUrl: "/shop/v1/openapi.json" })',
+      'Wrong option endpoints: the page at /page loads /v1/openapi.json, but this service has /shop/v1/openapi.json; pass await docs({ openApiUrl: "/shop/v1/openapi.json" })',
   });
 });
 
-test("createHandler says what endpoints of docs lack", () => {
-  const options = { storage: memoryStorage(), keys: apiKeys(["secret"]) };
-  const docs = { endpoints: [{}] } as never;
-  assert.throws(() => createHandler({ ...options, docs }), {
-    name: "TypeError",
-    message: /^Wrong option docs: each of its endpoints must have a path/,
-  });
+test("createHandler says what is wrong with endpoints, layers, and the former option docs", () => {
+  const drain = createDrain();
+  const noEndpoint = /^Wrong option endpoints: each must have a method, a path/;
+  const noLayer = /^Wrong option layers: each must be a function, such as /;
+  const cases = [
+    [{ endpoints: docs() }, /endpoints: it must be a list, such as await docs/],
+    [{ endpoints: drain }, /endpoints: it must be a list/],
+    [{ endpoints: [{}] }, noEndpoint],
+    [{ endpoints: [undefined] }, noEndpoint],
+    [{ endpoints: [[]] }, noEndpoint],
+    [{ endpoints: [{ method: "GET", path: "a", run() {} }] }, noEndpoint],
+    [{ layers: drain.layer }, /layers: it must be a list of functions/],
+    [{ layers: [drain] }, noLayer],
+    [{ layers: [undefined] }, noLayer],
+    [{ layers: [logLayer] }, /^logLayer accepts an object with options: write/],
+    [{ layers: [() => undefined] }, /layers: each must return a service/],
+    [
+      { docs: [] },
+      /^Unknown option docs: pass the page as endpoints: await docs\(/,
+    ],
+  ] as const;
+  for (const [options, message] of cases) {
+    const wrong = options as unknown as Partial<HandlerOptions>;
+    assert.throws(() => handleService(wrong), { name: "TypeError", message });
+  }
 });

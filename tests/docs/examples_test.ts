@@ -94,18 +94,34 @@ const RUNS: Readonly<Record<string, readonly typeof RUNTIME[]>> = {
   "node_http.ts": ["node"],
 };
 
+/** The log line of a request to the example of layers, and the status after it. */
+function layersLine(route: string | null, status: number): string {
+  const time = "1970-01-01T00:00:00.000Z";
+  const line = { time, method: "GET", route, status, ms: 0, id: "7" };
+  return `${JSON.stringify(line)}\n${status} `;
+}
+
 /** The output of the examples that are not servers. */
 const PRINTS: Readonly<Record<string, string>> = {
   "client_errors.ts":
     "API key is invalid: it is unknown, expired or revoked (unauthorized)\n",
   "hide_sold.ts":
     '[{"id":1,"name":"Rex","categoryId":1,"status":"available"}]\n',
+  "layers.ts": `${
+    [200, 200, 429].map((status) =>
+      layersLine("/v1/pets", status) + (status === 429 ? "10" : "null")
+    ).join(" petstore\n")
+  } petstore
+${layersLine("/readyz", 200)}null petstore
+${layersLine(null, 503)}1 petstore
+${layersLine("/metrics", 200)}null petstore
+_count{http_route="/v1/pets",http_request_method="GET",http_response_status_code="429"} 1
+`,
   "jwt_keys.ts": `Ann added pet 1
 201 {"id":1,"name":"Rex","categoryId":1,"status":"available"}
 201 {"id":1,"name":"Rex","categoryId":1,"status":"available"}
 401 {"code":"unauthorized","message":"API key is invalid: it is unknown, expired or revoked","status":401}
 `,
-  "rate_limit.ts": "200 null\n200 null\n429 10\n",
 };
 
 /** Examples with tests of their own. */
@@ -237,8 +253,9 @@ for (const [file, expected] of Object.entries(PRINTS)) {
   test(`docs/examples/${file} prints what it should`, async (t) => {
     const cwd = newFolder(t);
     const flags = ["--quiet", "--config", pathOf(TYPES)];
-    // The clock of a rate limit stands still, however slow the machine is.
-    const stopped = (text: string) => `Date.now = () => 0;\n${text}`;
+    // The clocks of limits and of the log stand still, however slow the machine is.
+    const stopped = (text: string) =>
+      `performance.now = Date.now = () => 0;\n${text}`;
     const command = commandLine(placeExample(file, cwd, stopped), flags);
     const { code, stdout, stderr } = await run(command, { cwd });
     assert.deepEqual([code, stdout + stderr], [0, expected]);

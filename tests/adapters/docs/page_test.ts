@@ -75,7 +75,7 @@ function onPage(
             return keys.has(key);
           },
         },
-        docs: await docs({ alias: "/", rememberKey }),
+        endpoints: await docs({ alias: "/", rememberKey }),
       });
       const { url: origin } = await listen(t, handle);
       const opened = await openPage(t, options);
@@ -535,7 +535,7 @@ test("Execute asks the server, even if a cache may answer", {
   const handle = createHandler({
     storage: memoryStorage(),
     keys: apiKeys(["secret"]),
-    docs: await docs(),
+    endpoints: await docs(),
   });
   const serve = toNodeListener(handle);
   let asked = 0;

@@ -17,11 +17,11 @@ test("clientAddress reads what each runtime hands over, and is empty if there is
     },
   };
   for (const connection of [deno, bun, { remoteAddress: ip }]) {
-    assert.equal(clientAddress(request, connection, 0), ip);
+    assert.equal(clientAddress(request, connection), ip);
   }
   const gone = [{}, { remoteAddr: {} }, { requestIP: () => null }];
   for (const connection of gone) {
-    assert.equal(clientAddress(request, connection, 0), "");
+    assert.equal(clientAddress(request, connection), "");
   }
 });
 
@@ -57,14 +57,14 @@ for (const [lines, one, two] of cases) {
     for (const line of lines) headers.append("x-forwarded-for", line);
     const request = new Request("http://localhost/", { headers });
     const read = (proxies: number) =>
-      clientAddress(request, { remoteAddress: "-" }, proxies);
+      clientAddress(request, { remoteAddress: "-" }, { proxies });
     assert.deepEqual([read(0), read(1), read(2)], ["-", one, two]);
   });
 }
 
 test("clientAddress is the IPv4 address of a client of a dual-stack socket", () => {
   const connection = { remoteAddress: "::ffff:1.1.1.1" };
-  assert.equal(clientAddress(request, connection, 0), "1.1.1.1");
+  assert.equal(clientAddress(request, connection), "1.1.1.1");
 });
 
 test("networkOf is the /64 of an IPv6 address, and an IPv4 address itself", () => {

@@ -1,15 +1,13 @@
 import { fc } from "../../support/property.ts";
 import assert from "node:assert/strict";
 import test from "node:test";
-import { createRateLimiter } from "../../../adapters/layers/rate_limit.ts";
+import { createLimiter } from "../../../adapters/layers/rate_limit.ts";
 
 /** A limiter with a clock that the test sets. */
-function limiter(requests: number, seconds: number, maxCallers?: number) {
+function limiter(requests: number, seconds: number, maxCallers = 100) {
   const clock = { time: 0 };
-  const limit = createRateLimiter("key", { requests, seconds }, {
-    now: () => clock.time,
-    ...maxCallers === undefined ? {} : { maxCallers },
-  });
+  const options = { requests, seconds, maxCallers };
+  const limit = createLimiter("key", options, () => clock.time);
   return { clock, limit };
 }
 

@@ -7,10 +7,11 @@ import { once } from "node:events";
 import process from "node:process";
 import { setTimeout } from "node:timers/promises";
 import { logLayer } from "../../../adapters/layers/log.ts";
+import { LOG } from "../../../adapters/standalone/log.ts";
 import { flushOutput } from "../../../adapters/standalone/output.ts";
 
 const answer = { status: 200, headers: {}, body: null };
-const layer = logLayer({ requestLog: true, proxies: 0 });
+const layer = logLayer(LOG);
 const service = layer(async () => answer);
 for (let index = 0; index < 100_000; index++) {
   if (index % 5000 === 4999) await setTimeout(20);

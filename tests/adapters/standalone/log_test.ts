@@ -3,12 +3,6 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import process from "node:process";
 import { test, type TestContext } from "node:test";
-import { logFault, logLayer } from "../../../adapters/layers/log.ts";
-import {
-  standardError,
-  standardOutput,
-} from "../../../adapters/standalone/output.ts";
-import { StorageError } from "../../../mod.ts";
 import { pathOf } from "../../support/repository.ts";
 import { commandLine, RUNTIME, testUnless } from "../../support/runtime.ts";
 import { until } from "../../support/time.ts";
@@ -59,38 +53,6 @@ const LOGGING = commandLine(pathOf("tests/adapters/standalone/log_program.ts"));
 function startLogging(t: TestContext, ...starter: readonly string[]): Program {
   return startProgram(t, [...starter, ...LOGGING], { isInteractive: true });
 }
-
-test("a line has what is known of a request, a fault or a trace", async (t) => {
-  const lines: string[] = [];
-  for (const output of [standardOutput, standardError]) {
-    t.mock.method(output, "write", async (line: string) => lines.push(line));
-  }
-  const api = Symbol.for("opentelemetry.js.api.1");
-  let traceId = "0".repeat(32); // of a span that is not recorded
-  const span = { spanContext: () => ({ traceId }) };
-  const context = { active: () => ({ getValue: () => span }) };
-  t.after(() => Reflect.deleteProperty(globalThis, api));
-  Reflect.set(globalThis, api, { context });
-  const times = [10, 22.3456];
-  t.mock.method(performance, "now", () => times.shift());
-  const layer = logLayer({ requestLog: true, proxies: 0 });
-  const answer = { status: 405, headers: {}, body: null, keyId: 3 };
-  const headers = new Headers({ "x-request-id": "1" });
-  const request = { method: "X".repeat(21), url: "", headers };
-  await layer(async () => answer)(request, undefined, () => Promise.reject());
-  traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
-  logFault(new StorageError("unavailable", "Gone", { cause: "why" }), {
-    id: "2",
-    key: "b",
-  });
-  logFault(["a mistake"]);
-  const time = /(?<=^\{"time":")\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/;
-  assert.deepEqual(lines.map((line) => line.replace(time, "TIME")), [
-    '{"time":"TIME","method":"XXXXXXXXXXXXXXXXXXXX","route":null,"status":405,"ms":12.346,"id":"1","key":3}\n',
-    `{"time":"TIME","id":"2","key":"b","error":"Gone (unavailable)","trace_id":"${traceId}"}\n`,
-    `{"time":"TIME","error":"[ 'a mistake' ]","trace_id":"${traceId}"}\n`,
-  ]);
-});
 
 const NO_PIPES = process.platform === "win32" && "Windows has no named pipes";
 const it = testUnless(NO_PIPES);

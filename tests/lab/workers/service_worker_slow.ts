@@ -5,6 +5,7 @@ import { buildSync } from "esbuild";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { docs } from "../../../adapters/docs/mod.ts";
+import { handleService } from "../../support/handle_service.ts";
 import { atEnd } from "../../support/at_end.ts";
 import { placeExample } from "../../support/examples.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
@@ -18,13 +19,14 @@ test("a Service Worker serves all without a server", options, async (t) => {
     bundle: true,
     write: false,
   });
-  const showDocs = await docs();
+  const service = handleService({ endpoints: await docs() });
   const server = Deno.serve({ port: 0, onListen() {} }, async (request) => {
+    const page = await service.fetch(request);
+    if (page.ok) return page;
     const isWorker = request.url.endsWith("/worker.js");
     const type = isWorker ? "text/javascript" : "text/html";
     const body = isWorker ? outputFiles[0]?.text : "";
-    return await showDocs(request) ??
-      new Response(body, { headers: { "content-type": type } });
+    return new Response(body, { headers: { "content-type": type } });
   });
   atEnd(t, () => server.shutdown());
   const url = `http://127.0.0.1:${server.addr.port}`;
