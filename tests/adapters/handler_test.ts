@@ -270,7 +270,7 @@ test("createHandler refuses a page that would load another document", () => {
   });
 });
 
-test("createHandler says what is wrong with endpoints, layers, and the former option docs", () => {
+test("createHandler says what is wrong with endpoints, layers, or a former option", () => {
   const drain = createDrain();
   const noEndpoint = /^Wrong option endpoints: each must have a method, a path/;
   const noLayer = /^Wrong option layers: each must be a function, such as /;

@@ -46,6 +46,8 @@ export const COVERED: Readonly<Record<string, string>> = {
   "adapters/storage/postgres/connections_test.ts":
     "adapters/storage/postgres/client.ts adapters/storage/postgres/reads.ts adapters/storage/postgres/settings.ts",
 
+  "adapters/layers/order_test.ts": "adapters/layers/mod.ts",
+  "adapters/layers/metrics_test.ts": "adapters/standalone/storage_metrics.ts",
   "adapters/standalone/copy_records_test.ts":
     "adapters/storage/transfer.ts adapters/storage/postgres/transfer.ts adapters/storage/sqlite/transfer.ts",
   "adapters/standalone/config_test.ts": "adapters/program/values.ts",

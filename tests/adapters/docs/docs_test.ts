@@ -131,7 +131,7 @@ test("a large file lets others have their turn while it is compressed", async ()
   assert.ok(turns >= 10, `${turns} turns`);
 });
 
-test("the page is a part of the service as its option endpoints, with the service's errors", async () => {
+test("the page is a part of the service, with its errors, as its option endpoints", async () => {
   const told: unknown[] = [];
   const service = handleService({
     endpoints: await docs({ path: "/docs" }),
