@@ -2,18 +2,24 @@
 
 import type { Layer, Service } from "../../core/kit.ts";
 
+/** A place in the order. */
+export type Place =
+  | "metrics"
+  | "log"
+  | "cors"
+  | "drain"
+  | "limits"
+  | "tracing";
+
 /** Outermost first: each sees the answers of those after it. */
-const PLACES = [
+const PLACES: readonly Place[] = [
   "metrics", // counts every answer, and times all that follows
   "log", // logs every answer, even the 503 and the 429 of later layers
   "cors", // pages may read that 503 and 429 too
   "drain", // refuses with 503 when the server stops; waits for all that follows
   "limits", // turns a 401 of the service into a 429
   "tracing", // changes no answer
-] as const;
-
-/** A place in the order. */
-export type Place = (typeof PLACES)[number];
+];
 
 /** A layer of this package, which knows its place among the others. */
 export interface PlacedLayer extends Layer {
