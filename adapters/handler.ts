@@ -4,6 +4,7 @@
  */
 
 import {
+  type Answer,
   type CheckedOptions,
   createService,
   type Handler,
@@ -97,7 +98,9 @@ function answering(
   return async (request, ...rest) => {
     try {
       const answer = await service(request, ...rest);
-      if (Number.isInteger(answer?.status)) return answer;
+      const { status, headers } = Object(answer) as Partial<Answer>;
+      new Headers(headers); // throws if a field cannot be sent
+      if (status !== undefined && status >= 200 && status <= 599) return answer;
       throw new TypeError(
         "Wrong result of a layer: it must be the answer of the service, or another one",
       );

@@ -106,7 +106,10 @@ export type Service = (
   readBody: ReadBody,
 ) => Promise<Answer>;
 
-/** Wraps a service in another one, which adds something to it. */
+/**
+ * Wraps a service in another one, which adds something to it, and never rejects either: what others
+ * call middleware.
+ */
 export type Layer = (service: Service) => Service;
 
 /** The header fields of every JSON response. */

@@ -87,6 +87,7 @@ export {
   nameProblem,
   parseNewPet,
 } from "./pets/new_pet.ts";
+export { isStorageError } from "./pets/pet_storage.ts";
 export { MAX_LIMIT } from "./pets/page.ts";
 export { parsePetId, PET_STATUSES, petsToJson } from "./pets/pet.ts";
 export { type Problem, Problems } from "./pets/problems.ts";

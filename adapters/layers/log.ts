@@ -6,9 +6,9 @@ import {
   checkFunction,
   checkIntegers,
   checkNames,
+  isStorageError,
   withFields,
 } from "../../core/kit.ts";
-import { StorageError } from "../../core/storage.ts";
 import { clientAddress } from "./client_address.ts";
 import { placed, type PlacedLayer } from "./order.ts";
 import { findContexts, SPAN, type Span } from "./tracing.ts";
@@ -86,21 +86,22 @@ export function logLayer(options: LogOptions = {}): PlacedLayer {
     const answer = await service(request, connection, readBody);
     const { status, route = null, keyId: key } = answer;
     if ("cause" in answer) {
-      send(writeFault, faultLine(answer.cause, { id, key }));
+      const { cause } = answer;
+      send(() => writeFault(faultLine(cause, { id, key })));
     }
     if (write !== false) {
       const ms = Math.round(1000 * (performance.now() - start)) / 1000;
       const line = { method, route, status, ms, id, key, client };
-      send(write, logLine(line));
+      send(() => write(logLine(line)));
     }
     return withFields(answer, { "x-request-id": id });
   });
 }
 
-/** Sends a line. Whatever goes wrong, the request is answered. */
-function send(write: (line: string) => unknown, line: string): void {
+/** Writes a line. Whatever goes wrong, the request is answered. */
+function send(write: () => unknown): void {
   try {
-    const written = write(line);
+    const written = write();
     if (written !== undefined) Promise.resolve(written).catch(() => {});
   } catch {
     // There is nowhere else to say so.
@@ -116,7 +117,7 @@ export function faultLine(
   of?: { readonly id: string; readonly key: Answer["keyId"] },
 ): string {
   // Every request may have a storage error, so it is logged without its stack and causes.
-  const error = cause instanceof StorageError
+  const error = isStorageError(cause)
     ? `${cause.message} (${cause.kind})`
     : inspect(cause);
   return logLine({ ...of, error });

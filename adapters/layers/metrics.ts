@@ -2,8 +2,13 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
-import { checkFunction, checkNames, type Endpoint } from "../../core/kit.ts";
-import { type PetStorage, StorageError } from "../../core/storage.ts";
+import {
+  checkFunction,
+  checkNames,
+  type Endpoint,
+  isStorageError,
+} from "../../core/kit.ts";
+import type { PetStorage } from "../../core/storage.ts";
 import { placed, type PlacedLayer } from "./order.ts";
 import { knownMethod } from "./tracing.ts";
 
@@ -96,9 +101,16 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   let faults = 0;
 
   /** Counts work until it settles. */
-  function count<T>(kind: keyof typeof unfinished, work: () => Promise<T>) {
+  async function count<T>(
+    kind: keyof typeof unfinished,
+    work: () => Promise<T>,
+  ): Promise<T> {
     unfinished[kind]++;
-    return work().finally(() => unfinished[kind]--);
+    try {
+      return await work();
+    } finally {
+      unfinished[kind]--;
+    }
   }
 
   function watch<T extends PetStorage>(storage: T): T {
@@ -123,7 +135,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   const layer = placed("metrics", (service) => async (request, ...rest) => {
     const start = performance.now();
     const answer = await count("requests", () => service(request, ...rest));
-    const { status, route = "", cause } = answer;
+    const { status, code, route = "", cause } = answer;
     const method = knownMethod(request) ?? "_OTHER";
     const labels =
       `http_route="${route}",http_request_method="${method}",http_response_status_code="${status}"`;
@@ -133,7 +145,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
       (counts?.[i] ?? 0) + (seconds > bound ? 0 : 1)
     );
     durations.set(labels, [sum + seconds, more]);
-    if (cause instanceof StorageError) faults++;
+    if (code === "service_unavailable" && isStorageError(cause)) faults++;
     return answer;
   });
 

@@ -1,7 +1,7 @@
 /**
  * Layers and endpoints that a service needs in production, for Deno, Bun and Node: a log, metrics,
- * an orderly end, limits of requests, probes, CORS and tracing. The program `petstore start` is made
- * of them.
+ * a graceful shutdown, rate limits, probes, CORS and tracing. The program `petstore start` is made of
+ * them.
  *
  * Pass layers as the option `layers` of `createHandler`, in any order, and endpoints as `endpoints`.
  * A layer of your own is any {@linkcode Layer}; it stands outside these. `createHandler` has tracing

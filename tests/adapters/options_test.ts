@@ -8,6 +8,13 @@ import { serve as serveOnBun } from "../../adapters/http/bun/mod.ts";
 import { type ClientOptions, createClient } from "../../adapters/client/mod.ts";
 import { d1Storage } from "../../adapters/storage/d1/mod.ts";
 import { serve as serveOnDeno } from "../../adapters/http/deno/mod.ts";
+import {
+  createDrain,
+  createMetrics,
+  createRateLimit,
+  logLayer,
+  probes,
+} from "../../adapters/layers/mod.ts";
 import { docs } from "../../adapters/docs/mod.ts";
 import {
   serve as serveOnNode,
@@ -41,6 +48,14 @@ const CALLS: Readonly<
   ],
   toNodeListener: ["onError", (all) => toNodeListener(handle, all)],
   docs: ["openApiUrl", docs],
+  logLayer: ["writeFault", logLayer],
+  createMetrics: ["version", createMetrics],
+  createDrain: ["readyz", createDrain],
+  probes: ["livez", (all) => probes(SERVICE.storage, all)],
+  createRateLimit: [
+    "requests",
+    (all) => createRateLimit({ requests: 1, seconds: 1, ...all }),
+  ],
   sandbox: ["maxPets", sandbox],
   "serve of a sandbox": ["names", (all) => sandbox().serve(all)],
   createHandler: ["storage", (all) => createHandler({ ...SERVICE, ...all })],
@@ -152,6 +167,11 @@ const BOUNDS: readonly (readonly [string, string, number, number])[] = [
   ["postgresStorage", "openTimeout", 0, MAX_TIME],
   ["createHandler", "maxBodyBytes", 1, MAX_INTEGER],
   ["createHandler", "bodyTimeout", 1, MAX_TIME],
+  ["logLayer", "proxies", 0, MAX_INTEGER],
+  ["createRateLimit", "requests", 1, MAX_INTEGER],
+  ["createRateLimit", "seconds", 1, MAX_INTEGER],
+  ["createRateLimit", "proxies", 0, MAX_INTEGER],
+  ["createRateLimit", "maxCallers", 1, MAX_INTEGER],
   ["createClient", "timeout", 1, MAX_TIME],
   ["createClient", "retries", 0, 10],
   ["judge", "seed", 0, 2 ** 32 - 1],

@@ -11,7 +11,12 @@ import { shuttingDown } from "../../../core/errors.ts";
 import type { Service } from "../../../core/answer.ts";
 import { toHandler } from "../../../core/handler.ts";
 import { createHandler } from "../../../adapters/handler.ts";
-import { apiKeys, memoryStorage, StorageError } from "../../../mod.ts";
+import {
+  apiKeys,
+  memoryStorage,
+  type PetStorage,
+  StorageError,
+} from "../../../mod.ts";
 import { missing, RUNTIME, testUnless } from "../../support/runtime.ts";
 import { ask } from "../../contract/ask.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
@@ -206,6 +211,38 @@ test("/metrics counts a create that waits, its fault, and how long it took", asy
     buckets,
     "0.005 0,0.01 0,0.025 1,0.05 1,0.075 1,0.1 1,0.25 1,0.5 1,0.75 1,1 1,2.5 1,5 1,7.5 1,10 1,+Inf 1",
   );
+});
+
+test("watch counts a storage of a class, even one that throws", async () => {
+  const metrics = createMetrics();
+  const values = async () => valuesOf(await text(metrics));
+  class Broken {
+    #text = "broken";
+    create() {
+      throw new Error(this.#text);
+    }
+    get = this.create;
+    list = this.create;
+    async ping() {
+      assert.equal(this.#text, "broken");
+    }
+    close = this.ping;
+  }
+  const storage = metrics.watch(new Broken() as never as PetStorage);
+  await assert.rejects(storage.create({} as never), /broken/);
+  await assert.rejects(storage.list({} as never), /broken/);
+  await storage.ping();
+  assert.deepEqual(await values(), ["0", "0", "0", "0"]);
+});
+
+test("more metrics are written, with a help of one line", async () => {
+  const help = "Pets,\nby \\ status.";
+  const more = () => [{ name: 'pets{status="sold"}', value: 7, help }];
+  const lines = await text(createMetrics({ more }));
+  const expected =
+    '# HELP pets Pets,\\nby \\\\ status.\n# TYPE pets gauge\npets{status="sold"} 7\n';
+  assert.ok(lines.includes(expected), lines);
+  assert.doesNotMatch(lines, /petstore_build_info/);
 });
 
 testUnless(skip)(

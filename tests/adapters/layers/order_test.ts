@@ -268,6 +268,8 @@ test("a layer that fails is a 500, and onError is told why", async () => {
         await service(...request);
         return undefined as never;
       },
+    "TypeError: Wrong result of a layer: it must be the answer of the service, or another one ":
+      () => async () => ({ status: 99, headers: {}, body: null }),
   };
   for (const [reason, layer] of Object.entries(failing)) {
     const told: string[] = [];
@@ -281,8 +283,23 @@ test("a layer that fails is a 500, and onError is told why", async () => {
       const response = await send(face, handle);
       assert.equal(response.status, 500);
       assert.equal((await response.json()).code, "internal_error");
-      assert.deepEqual(told.splice(0), [reason]);
+      assert.deepEqual(told.splice(0), [reason.trim()]);
     }
+  }
+});
+
+test("a layer that sets a field which cannot be sent is a 500", async () => {
+  const splitting: Layer = (service) => async (...request) =>
+    withFields(await service(...request), { "x-a": "b\r\nset-cookie: c" });
+  const handle = createHandler({
+    storage: memoryStorage(),
+    keys: KEYS,
+    layers: [splitting],
+    ...SILENT,
+  });
+  for (const face of Object.keys(FACES)) {
+    const { status, headers } = await send(face, handle);
+    assert.deepEqual([status, headers.has("set-cookie")], [500, false]);
   }
 });
 
