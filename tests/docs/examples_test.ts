@@ -382,11 +382,13 @@ test("the documents name tasks that exist, and the version of Deno that is teste
 
 test("the README's commands run in bash, cmd and PowerShell, with any curl", () => {
   const readme = readText("README.md");
+  const [firstScreen = ""] = /^\| To [^]*?\n\n/m.exec(readme) ?? [];
+  const first = firstScreen.match(/(?<=`)npx [^`]*/g) ?? [];
+  assert.ok(first.length >= 5);
   const [, toRun = ""] = /^## Run$([^]*?)^## /m.exec(readme) ?? [];
-  const commands = (text: string) =>
-    text.match(/^(?:\$ |deno |npx ).*/gm) ?? [];
-  assert.ok(commands(toRun).length >= 4);
-  for (const command of commands(toRun)) {
+  const toType = toRun.match(/^(?:\$ |deno |npx ).*/gm) ?? [];
+  assert.ok(toType.length >= 4);
+  for (const command of [...first, ...toType]) {
     // Quotes that cmd keeps, and variables and line ends that differ.
     assert.doesNotMatch(
       command.replace(/^\$ /, ""),
