@@ -58,6 +58,8 @@ export type {
   Service,
   ServiceRequest,
 } from "../../core/kit.ts";
+// Inferred types need a name that the entry exports.
+export type * from "../../core/storage.ts";
 export type { Place, PlacedLayer } from "./order.ts";
 export { clientAddress, type ClientAddressOptions } from "./client_address.ts";
 export { corsLayer } from "./cors.ts";

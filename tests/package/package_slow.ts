@@ -183,6 +183,10 @@ export const records = issued.list();`,
 const storage = memoryStorage();
 export const find = storage.apiKeys.find;
 export const page = storage.list({ limit: 1 });`,
+    layers: `import * as layers from "@petstore/service/layers";
+export const { watch, layer, endpoint } = layers.createMetrics();
+export const limit = layers.createRateLimit({ requests: 1, seconds: 1 });
+export const all = [layers.createDrain(), layers.logLayer(), layers.probes];`,
     contract: `import * as contract from "@petstore/service/contract";
 export const all = { ...contract };`,
   };
