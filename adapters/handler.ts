@@ -113,11 +113,12 @@ function answering(
 
 /** Makes the service without its layers. */
 export function serviceOf(options: CheckedOptions): Service {
-  const { idempotencyRetention } = options.storage;
+  const { baseUrl, hasGetPet, limits, storage } = options;
+  const { idempotencyRetention } = storage;
   const document = staticContent(
     () => {
-      const described = { ...options, idempotencyRetention };
-      const document = openApiDocument(options.baseUrl, described);
+      const described = { hasGetPet, ...limits, idempotencyRetention };
+      const document = openApiDocument(baseUrl, described);
       return new TextEncoder().encode(JSON.stringify(document));
     },
     { "content-type": "application/json" },

@@ -97,8 +97,8 @@ export interface Answer {
 }
 
 /**
- * Answers requests; it never rejects. `connection` is what the runtime passes with a request:
- * Deno's info, Bun's server, Node's socket. `readBody` reads the body in the runtime's own way.
+ * Answers requests; it never rejects. `connection` is what the server passes with a
+ * request, such as its socket. `readBody` reads the body in the server's own way.
  */
 export type Service = (
   request: ServiceRequest,

@@ -1,6 +1,6 @@
 /**
- * Every refusal of the service, in the order in which a request can meet them: its code, its status
- * and its sentence. A stage returns a refusal instead of throwing it.
+ * Every refusal of the service by what it is about, with its code and its sentence. A stage returns a
+ * refusal instead of throwing it.
  */
 
 import {
@@ -14,7 +14,7 @@ import {
 import { quote } from "./pets/problems.ts";
 
 /**
- * An expected refusal. It is a value and an {@linkcode Answer}, not an exception: taking a stack
+ * An answer with an Error body. It is a value and an {@linkcode Answer}, not an exception: taking a stack
  * costs as much as the rest of a request. The constant ones are made once.
  */
 export class Refusal implements Answer {
@@ -54,6 +54,7 @@ export const malformedHost: Refusal = refuse(
   "Cannot read the request: the Host header must be a host name or address, with or without a port",
 );
 
+/** A target that is neither a path nor an http address (RFC 9112 §3.2). */
 export const malformedTarget: Refusal = refuse(
   "bad_request",
   "Cannot read the request: its target must be a path or an http address",
@@ -114,6 +115,7 @@ export const tooManyRequests: Refusal = refuse(
   return refuse(code, `Cannot read the body: ${reason}`, headers);
 }
 
+/** A body that is missing. */
 export const noBody: Refusal = unreadable("bad_request", "it is missing");
 
 /** A body that is not JSON (RFC 9110 §15.5.16). */
@@ -123,22 +125,26 @@ export const wrongMediaType: Refusal = unreadable(
   { accept: "application/json" },
 );
 
+/** A body with a `Content-Encoding`. */
 export const wrongContentCoding: Refusal = unreadable(
   "unsupported_media_type",
   "it must be sent without a Content-Encoding",
   { accept: "application/json", "accept-encoding": "identity" },
 );
 
+/** A body with a `Transfer-Encoding` beside `chunked`. */
 export const wrongTransferCoding: Refusal = unreadable(
   "bad_request",
   "its Transfer-Encoding must be chunked",
 );
 
+/** A body of too many bytes. */
 export function tooLarge(maxBodyBytes: number): Refusal {
   const reason = `it has more than ${maxBodyBytes} bytes`;
   return unreadable("payload_too_large", reason);
 }
 
+/** A body of too many tiny pieces. */
 export function tooManyPieces(maxPieces: number): Refusal {
   const reason = `it came in more than ${maxPieces} tiny pieces`;
   return unreadable("payload_too_large", reason);
@@ -150,9 +156,10 @@ export const late: Refusal = unreadable(
   "it did not arrive in time",
 );
 
-/** A body whose connection ended too early: the only `bad_request` of a reader. */
+/** A body whose connection ended too early: the only `bad_request` of a `ReadBody`. */
 export const cutShort: Refusal = unreadable("bad_request", "it was cut short");
 
+/** A body that is not UTF-8. */
 export const notUtf8: Refusal = unreadable(
   "bad_request",
   "it is not valid UTF-8",
@@ -166,15 +173,16 @@ export const notJson: Refusal = unreadable(
 
 // Pets.
 
-/** What is wrong with the parameters of a list, or with a pet to add. */
-/* @__NO_SIDE_EFFECTS__ */ export function cannot(
-  what: string,
-  problems: unknown,
+/** Parameters of a list, or a pet to add, with something wrong. */
+/* @__NO_SIDE_EFFECTS__ */ export function invalid(
+  action: "list pets" | "create pet",
+  problems: { toString(): string },
 ): Refusal {
-  return refuse("bad_request", `Cannot ${what}: ${problems}`);
+  return refuse("bad_request", `Cannot ${action}: ${problems}`);
 }
 
-export const malformedIdempotencyKey: Refusal = cannot(
+/** A header `Idempotency-Key` that is not exactly one key. */
+export const malformedIdempotencyKey: Refusal = invalid(
   "create pet",
   "the Idempotency-Key header must be one key of 1 to 255 visible ASCII characters, such as " +
     '"8e03978e-40d5-43dd-bc93-6894a57f9324", with or without the quotes',
@@ -186,6 +194,7 @@ export const reusedIdempotencyKey: Refusal = refuse(
   "Cannot create pet: its Idempotency-Key was sent before with another pet; use a new key for each pet",
 );
 
+/** The id of no pet. */
 export function petNotFound(petId: string): Refusal {
   return refuse(
     "not_found",

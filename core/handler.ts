@@ -1,15 +1,16 @@
 /**
- * The service as a fetch function: the only file of the core that knows `Request` and `Response`.
+ * The service as a fetch function: the only file of the core that reads a `Request` and makes a
+ * `Response`.
  */
 
 import type { Answer, BodyLimits, ReadBody, Service } from "./answer.ts";
 import { cutShort, late, type Refusal, tooLarge } from "./errors.ts";
 import { giveUp, Pieces, readBefore } from "./http/body.ts";
-import { ENCODE_BODY, MAX_PIECES, TURNS } from "./runtimes.ts";
+import { ENCODE_BODY, MAX_PIECES, MICROTASKS, notRequest } from "./runtimes.ts";
 
 /**
- * The service as a fetch function. It never rejects, and ignores further arguments, which Deno,
- * Next.js and Workers pass.
+ * The service as a fetch function. It never rejects, but throws for a value that is no `Request`. It
+ * ignores further arguments, which many hosts pass.
  */
 export interface Handler {
   (request: Request): Promise<Response>;
@@ -21,17 +22,12 @@ export interface Handler {
 }
 
 /** Makes the fetch function of a service. */
-export function toHandler(answer: Service): Handler {
+export function toHandler(service: Service): Handler {
   function handle(request: Request): Promise<Response> {
-    // A likely mistake: `app.use("/v1", handle)` passes Node's own request object.
-    if (typeof request?.headers?.get !== "function") {
-      throw new TypeError(
-        "Cannot handle this request: it must be a Request; on Node, mount toNodeListener(handle)",
-      );
-    }
-    return respond(answer, request, undefined);
+    if (typeof request?.headers?.get !== "function") throw notRequest();
+    return respond(service, request, undefined);
   }
-  return Object.assign(handle, { answer });
+  return Object.assign(handle, { answer: service });
 }
 
 /** Answers a `Request` with a `Response`. */
@@ -91,7 +87,7 @@ async function readWhole(
     // It may be longer than announced if an embedder replaced the body.
     return buffer.byteLength > maxBodyBytes ? tooLarge(maxBodyBytes) : buffer;
   }, () => cutShort);
-  for (let turn = 0; turn < TURNS && !isOver; turn++) await null;
+  for (let turn = 0; turn < MICROTASKS && !isOver; turn++) await null;
   if (isOver) return reading;
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(late), bodyTimeout);

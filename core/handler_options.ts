@@ -130,16 +130,7 @@ export function readHandlerOptions(options: HandlerOptions): CheckedOptions {
     onError = (cause) => console.error(cause),
   } = Object(options) as HandlerOptions;
   const limits = { maxBodyBytes, bodyTimeout };
-  const lists = { endpoints, layers };
-  const all = {
-    storage,
-    keys,
-    getPet,
-    ...limits,
-    rateLimit,
-    ...lists,
-    onError,
-  };
+  const own = { storage, keys, rateLimit, endpoints, layers, onError };
   if (Reflect.get(Object(options), "docs") !== undefined) {
     throw new TypeError(
       "Unknown option docs: pass the page as endpoints: await docs(…)",
@@ -147,7 +138,7 @@ export function readHandlerOptions(options: HandlerOptions): CheckedOptions {
   }
   checkNames(
     options,
-    [...Object.keys(all), "baseUrl", "cors"],
+    [...Object.keys({ ...own, ...limits }), "getPet", "baseUrl", "cors"],
     "createHandler",
   );
 
@@ -182,7 +173,7 @@ export function readHandlerOptions(options: HandlerOptions): CheckedOptions {
   const parsed = parseBaseUrl(baseUrl);
   checkEndpoints(endpoints, `${parsed.path}/openapi.json`);
   checkLayers(layers);
-  return { ...all, baseUrl: parsed };
+  return { ...own, baseUrl: parsed, hasGetPet: getPet, limits };
 }
 
 function checkEndpoints(

@@ -1,6 +1,7 @@
 /**
- * API keys: who may call, by HTTP bearer authentication (RFC 6750). They are compared and stored as SHA-256 digests. Timing leaks nothing: a
- * near-match of digests reveals nothing about the key. Only valid keys are remembered, in memory.
+ * API keys: who may call, by HTTP bearer authentication (RFC 6750). Keys are compared by their SHA-256
+ * digests: a near-match of digests reveals nothing about a key, so timing leaks nothing. Only valid
+ * keys are remembered, in memory.
  */
 
 import { invalidKey, missingKey, type Refusal } from "./errors.ts";
@@ -59,8 +60,8 @@ export function apiKeys(keys: readonly string[]): ApiKeys {
     );
   }
   const unhashed = [...keys];
-  // Digests are made on first use, not here: Cloudflare Workers forbid asynchronous work while a
-  // module loads (cloudflare/workerd#158).
+  // Digests are made on first use, not here: some hosts forbid asynchronous work while a module
+  // loads (cloudflare/workerd#158). Until then the keys are kept, which `splice` ends.
   let digests: Promise<readonly string[]> | undefined;
   return rememberKeys(async (digest) => {
     digests ??= Promise.all(unhashed.splice(0).map(sha256));

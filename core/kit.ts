@@ -77,7 +77,7 @@ export {
   openApi,
   openApiDocument,
 } from "./openapi/document.ts";
-export { operationsOf } from "./openapi/operations.ts";
+export { operationsOf } from "./operations.ts";
 export type { JsonObject } from "./openapi/schemas.ts";
 
 // Pets, beside what `@petstore/service/storage` has.

@@ -1,4 +1,4 @@
-/** What the router finds for a request, and what it is called with. */
+/** An endpoint is what the router finds for a request; a call is what its `run` gets. */
 
 import type {
   Answer,
@@ -46,18 +46,20 @@ export interface Endpoint {
    * the service's own.
    */
   readonly openApiUrl?: string | undefined;
-  /** Answers a call. Rejects only with a `StorageError` or an unexpected error. */
+  /** Answers a call, also if it refuses it; rejects only for faults, such as a `StorageError`. */
   readonly run: (call: Call) => Promise<Answer>;
 }
 
-/** State shared by all requests. */
-export interface Context extends BodyLimits {
+/** What the operations of a service share. */
+export interface Context {
   /** Keeps the pets. */
   readonly storage: PetStorage;
   /** Where the service is mounted. */
   readonly baseUrl: BaseUrl;
+  /** Limits on the body of a create. */
+  readonly limits: BodyLimits;
   /** False after the removal of `getPet`. */
-  readonly getPet: boolean;
+  readonly hasGetPet: boolean;
   /** Answers with the OpenAPI document, or with 304. */
   readonly document: (request: ServiceRequest) => Promise<Answer>;
 }
@@ -69,10 +71,10 @@ export interface Context extends BodyLimits {
 export interface Operation extends Omit<Endpoint, "fields" | "run"> {
   /** Its `operationId`. */
   readonly id: "listPets" | "createPet" | "getPet" | "getOpenApi";
-  /** All errors that it answers with, except 405. */
+  /** The errors that the document lists for it: all but 405, also those of earlier checks. */
   readonly errors: readonly ErrorCode[];
   /** Header fields of all its responses, including errors, beside those of each. */
   readonly fields?: (baseUrl: BaseUrl) => Fields;
-  /** Answers a call. Rejects only with a `StorageError` or an unexpected error. */
+  /** Answers a call, also if it refuses it; rejects only for faults, such as a `StorageError`. */
   readonly run: (call: Call, context: Context) => Promise<Answer>;
 }

@@ -1,27 +1,34 @@
 /**
  * The pet store: its three operations, in the order of the interface. For each: its method and path,
- * the errors that it answers with, and what it does. What surrounds them is in `service.ts`, and the
- * prose about them in `openapi/operations.ts`.
+ * the errors that it answers with, and what it does. `service.ts` has what comes before and after, and
+ * `openapi/descriptions.ts` the prose about them.
  */
 
 import { jsonAnswer } from "./answer.ts";
 import {
-  cannot,
+  invalid,
   malformedIdempotencyKey,
   notJson,
   petNotFound,
-  petRemoved,
-  type Refusal,
   reusedIdempotencyKey,
 } from "./errors.ts";
 import type { BaseUrl } from "./http/base_url.ts";
 import { readText } from "./http/body.ts";
 import { parseWithInt64 } from "./int64.ts";
 import type { Operation } from "./operation.ts";
-import { parseIdempotencyKey, storedKey } from "./pets/idempotency_key.ts";
+import {
+  idempotencyDigest,
+  parseIdempotencyKey,
+} from "./pets/idempotency_key.ts";
 import { parseNewPet } from "./pets/new_pet.ts";
-import { nextPage, parsePage } from "./pets/page.ts";
-import { parsePetId, petsToJson, petToJson } from "./pets/pet.ts";
+import { parsePage, queryAfter } from "./pets/page.ts";
+import {
+  type CheckedPet,
+  parsePetId,
+  type Pet,
+  petsToJson,
+  petToJson,
+} from "./pets/pet.ts";
 import { Problems } from "./pets/problems.ts";
 
 /** The errors of every operation that needs a key and uses the storage. */
@@ -44,22 +51,19 @@ export const listPets: Operation = {
   errors: COMMON_ERRORS,
   async run({ query }, { storage, baseUrl }) {
     const page = parsePage(query);
-    if (page instanceof Problems) return cannot("list pets", page);
+    if (page instanceof Problems) return invalid("list pets", page); // 400
     const { pets, last } = await storage.list(page);
     const body = petsToJson(pets);
-    if (last === undefined) return jsonAnswer(200, body);
-    const next = `?${nextPage(page, last)}`;
+    if (last === undefined) return jsonAnswer(200, body); // no more pets match
+    const next = `?${queryAfter(page, last)}`;
     const link = `<${baseUrl.link(`/pets${next}`, next)}>; rel="next"`;
     return jsonAnswer(200, body, { link });
   },
 };
 
 /**
- * Answers 201 with the pet and its `Location` once it is durable; 400 with every problem of the
- * body in one message; 408, 413 and 415 as {@linkcode readText} does.
- *
- * If the `Idempotency-Key` has already added an equal pet, adds nothing and answers with that pet.
- * If it added a different pet, answers 422.
+ * Answers 201 with the pet and its `Location` once it is durable. If the `Idempotency-Key` has
+ * already added an equal pet, adds nothing and answers with that pet.
  */
 export const createPet: Operation = {
   id: "createPet",
@@ -73,30 +77,37 @@ export const createPet: Operation = {
     "idempotency_key_reused",
   ],
   async run({ request, scope, readBody }, context) {
-    const { storage, baseUrl, getPet } = context;
-    const header = request.headers.get("idempotency-key");
+    const { storage, baseUrl, limits, hasGetPet } = context;
+    const header = request.headers.get("idempotency-key"); // null if there is none
     const key = header === null ? undefined : parseIdempotencyKey(header);
-    if (header !== null && key === undefined) return malformedIdempotencyKey;
-    const text = await readText(request, context, readBody);
-    if (typeof text !== "string") return text;
+    if (header !== null && key === undefined) return malformedIdempotencyKey; // 400
+
+    const text = await readText(request, limits, readBody);
+    if (typeof text !== "string") return text; // 400, 408, 413 or 415
     const body = parseWithInt64(text, "categoryId");
-    if (body === undefined) return notJson;
+    if (body === undefined) return notJson; // 400
     const newPet = parseNewPet(body);
-    if (newPet instanceof Problems) return cannot("create pet", newPet);
+    if (newPet instanceof Problems) return invalid("create pet", newPet); // 400
+
     const options = key === undefined
       ? undefined
-      : { idempotencyKey: await storedKey(scope, key) };
+      : { idempotencyKey: await idempotencyDigest(scope, key) };
     const pet = await storage.create(newPet, options);
-    const isEqual = pet.name === newPet.name &&
-      pet.categoryId === newPet.categoryId && pet.status === newPet.status;
-    if (pet.replayed === true && !isEqual) return reusedIdempotencyKey;
+    const isReplay = pet.replayed === true;
+    if (isReplay && !isEqual(pet, newPet)) return reusedIdempotencyKey; // 422
+
     const location = baseUrl.link(`/pets/${pet.id}`, `pets/${pet.id}`);
     return jsonAnswer(201, petToJson(pet), {
-      ...getPet && { location },
-      ...pet.replayed === true && { "idempotent-replayed": "true" },
+      ...hasGetPet ? { location } : {},
+      ...isReplay ? { "idempotent-replayed": "true" } : {},
     });
   },
 };
+
+function isEqual(pet: Pet, other: CheckedPet): boolean {
+  return pet.name === other.name && pet.categoryId === other.categoryId &&
+    pet.status === other.status;
+}
 
 /**
  * Answers 200 with the pet; 404 if it does not exist, or if the parameter cannot be the id of a
@@ -116,20 +127,12 @@ export const getPet: Operation = {
     const id = parsePetId(parameter);
     const pet = id === undefined ? undefined : await storage.get(id);
     return pet === undefined
-      ? petNotFound(parameter)
+      ? petNotFound(parameter) // 404
       : jsonAnswer(200, petToJson(pet));
   },
 };
 
-/** The three operations. */
-export const petStore: readonly Operation[] = [listPets, createPet, getPet];
-
-/** The answer to every method on the path of `getPet` after its removal. */
-export function removedPet(baseUrl: BaseUrl): Refusal {
-  return petRemoved(successor(baseUrl));
-}
-
 /** Names what replaces `getPet` (RFC 5829 §3.2). */
-function successor(baseUrl: BaseUrl): string {
+export function successor(baseUrl: BaseUrl): string {
   return `<${baseUrl.link("/pets", "../pets")}>; rel="successor-version"`;
 }

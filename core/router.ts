@@ -7,14 +7,19 @@ import type { Endpoint } from "./operation.ts";
 /** What the router needs to know of an endpoint. */
 export type Routed = Pick<Endpoint, "method" | "path">;
 
-/**
- * Finds an endpoint, with the segment in place of its template's parameter (empty if its path is not
- * a template), or answers `OPTIONS` or 405; `undefined` if no endpoint has the path.
- */
+/** An endpoint, and the segment in place of its template's parameter; empty if it has none. */
+export interface Found<E extends Routed> {
+  /** The endpoint. */
+  readonly endpoint: E;
+  /** The segment, as it was sent. */
+  readonly parameter: string;
+}
+
+/** Finds an endpoint, or answers `OPTIONS` or 405; `undefined` if no endpoint has the path. */
 export type Router<E extends Routed> = (
   method: string,
   path: string,
-) => { readonly endpoint: E; readonly parameter: string } | Answer | undefined;
+) => Found<E> | Answer | undefined;
 
 /**
  * Makes the router. Paths are exact and case-sensitive: one address for one thing. The parameter of
@@ -53,7 +58,8 @@ function forPath<E extends Routed>(
   }
   const allow = [...byMethod.keys(), "OPTIONS"].join(", "); // RFC 9110 §10.2.1
   const refusal = { ...methodNotAllowed(path, allow), route: path };
-  const options = { status: 204, headers: { allow }, body: null, route: path }; // RFC 9110 §9.3.7
+  const headers = Object.freeze({ allow }); // many answers share it
+  const options = { status: 204, headers, body: null, route: path }; // RFC 9110 §9.3.7
   return (method, parameter) => {
     const endpoint = byMethod.get(method);
     if (endpoint !== undefined) return { endpoint, parameter };

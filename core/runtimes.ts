@@ -1,7 +1,4 @@
-/**
- * What runtimes do that the core guards against: the only file of the core that names one. Each
- * guard says when it can go.
- */
+/** What runtimes do that the core must know: the only file of the core that names one. */
 
 /**
  * Refuses a runtime that is too old.
@@ -18,7 +15,7 @@ export function checkRuntime(): void {
 /**
  * The path and the query of `request.url`. Bun 1.4 omits the origin if there is no `Host`
  * (oven-sh/bun#33721); Deno 2.9 builds it from the `Host`, so a `/` there would change the path
- * (denoland/deno#29872): check that first.
+ * (denoland/deno#29872): `parseTarget` checks that first.
  */
 export const URL_PARTS: RegExp =
   /^(?:[^/?#]+:\/\/[^/?#]*)?(\/[^?#]*)(?:\?([^#]*))?/;
@@ -56,7 +53,7 @@ export function isFieldValue(value: string): boolean {
  * 2 on Deno 2.9, 1 on Node 22 and 26; on Bun 1.4 it mostly arrives later. A timer costs a create on
  * Deno a fifth of its processor time. If the number is too low, a needless timer is set, no more.
  */
-export const TURNS = 3;
+export const MICROTASKS = 3;
 
 /**
  * An option of `Response`, without which Cloudflare Workers compress a body that has a
@@ -64,3 +61,13 @@ export const TURNS = 3;
  * by tests/lab/workers/worker_slow.ts.
  */
 export const ENCODE_BODY = "manual";
+
+/**
+ * Makes the error for a value that is no `Request`. A likely mistake on Node: `app.use("/v1", handle)`
+ * passes Node's own object.
+ */
+export function notRequest(): TypeError {
+  return new TypeError(
+    "Cannot handle this request: it must be a Request; on Node, mount toNodeListener(handle)",
+  );
+}

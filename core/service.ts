@@ -1,6 +1,6 @@
 /**
- * The pipeline: host, path, method, key, rate limit, input, storage, answer. The whole service in
- * one place.
+ * The pipeline: host, path, method, key, rate limit, then an operation, which checks the input and
+ * asks the storage, then what all answers get. The whole service in one place.
  */
 
 import {
@@ -14,6 +14,7 @@ import {
   invalidKey,
   outcomeUnknown,
   pathNotFound,
+  petRemoved,
   Refusal,
   tooManyRequests,
   unavailable,
@@ -21,11 +22,11 @@ import {
 import type { CheckedOptions, RateLimitResult } from "./handler_options.ts";
 import { normalizePath, parseTarget } from "./http/target.ts";
 import { parseBearer, readVerified, type VerifiedKey } from "./keys.ts";
-import { operationsOf } from "./openapi/operations.ts";
 import type { Context, Endpoint } from "./operation.ts";
-import { getPet, removedPet } from "./pet_store.ts";
+import { operationsOf } from "./operations.ts";
+import { getPet, successor } from "./pet_store.ts";
 import { isStorageError } from "./pets/pet_storage.ts";
-import { createRouter, type Router } from "./router.ts";
+import { createRouter, type Found } from "./router.ts";
 import { isFieldValue } from "./runtimes.ts";
 
 /** Who may call, how often, and who receives the cause of a 500 or 503. */
@@ -35,7 +36,7 @@ export type PipelineOptions =
 
 /** Makes the service: the operations below its base address, and `endpoints` at their own paths. */
 export function createService(options: CheckedOptions & Context): Service {
-  const { baseUrl, endpoints } = options;
+  const { baseUrl, endpoints, hasGetPet } = options;
   const findOperation = createRouter(
     operationsOf(options).map(({ fields, run, ...operation }): Endpoint => ({
       ...operation,
@@ -45,35 +46,28 @@ export function createService(options: CheckedOptions & Context): Service {
     })),
   );
   const findOther = createRouter(endpoints);
-  const findRemoved = options.getPet
-    ? () => undefined
-    : routeOfRemovedPet(baseUrl);
+  // After its removal, the path of `getPet` answers every method with the same 404.
+  const removedPath = baseUrl.path + getPet.path;
+  const removed = { ...petRemoved(successor(baseUrl)), route: removedPath };
+  const findRemoved = createRouter(
+    hasGetPet ? [] : [{ method: "GET", path: removedPath }],
+  );
   const notFound = pathNotFound(`${baseUrl.path}/openapi.json`);
   return createPipeline(
-    (method, path) =>
-      findOperation(method, normalizePath(path)) ?? findOther(method, path) ??
-        findRemoved(normalizePath(path)) ?? notFound,
+    (method, path) => {
+      const normal = normalizePath(path);
+      return findOperation(method, normal) ?? findOther(method, path) ??
+        (findRemoved("GET", normal) && removed) ?? notFound;
+    },
     options,
   );
-}
-
-/** Makes what answers every method on the path of `getPet` after its removal. */
-function routeOfRemovedPet(
-  baseUrl: Context["baseUrl"],
-): (path: string) => Answer | undefined {
-  const route = baseUrl.path + getPet.path;
-  const find = createRouter([{ method: "GET", path: route }]);
-  const removed = { ...removedPet(baseUrl), route };
-  return (path) => find("GET", path) && removed;
 }
 
 /**
  * Makes the pipeline, which every request to an endpoint passes through; `find` answers all others.
  */
 export function createPipeline(
-  find: (
-    ...request: Parameters<Router<Endpoint>>
-  ) => Exclude<ReturnType<Router<Endpoint>>, undefined>,
+  find: (method: string, path: string) => Found<Endpoint> | Answer,
   { keys, rateLimit, onError }: PipelineOptions,
 ): Service {
   return async (request, _connection, readBody) => {
@@ -117,7 +111,7 @@ export function createPipeline(
   };
 }
 
-/** Returns what no API key can be, because those have no spaces. */
+/** Has a space, so that it never equals an API key. */
 function scopeOf(caller: string): string {
   return `caller ${caller}`;
 }
@@ -140,8 +134,8 @@ function readFields({ allowed, headers }: RateLimitResult): Fields {
 }
 
 /**
- * Adds the route and header fields of its endpoint, the key's id, and rate limit fields to an
- * answer.
+ * Adds to an answer the route and header fields of its endpoint, those of the rate limit, which win,
+ * and the key's id.
  */
 function complete(
   answer: Answer,

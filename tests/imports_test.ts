@@ -76,6 +76,7 @@ const INSIDE_OUT = [
   "keys.ts",
   "operation.ts",
   "pet_store.ts",
+  "operations.ts",
   "openapi",
   "router.ts",
   "handler_options.ts",

@@ -131,7 +131,7 @@ const ERROR_FIELDS: Readonly<Partial<Record<ErrorCode, Fields>>> = {
 /** The methods that a client or a gateway may send. */
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /** The operations at their paths, with the header fields of all their answers. */
-const ROUTES = operationsOf({ getPet: true }).map((
+const ROUTES = operationsOf({ hasGetPet: true }).map((
   { method, path, isPublic = false, fields = () => ({}) },
 ) => ({
   method,

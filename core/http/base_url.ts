@@ -11,7 +11,10 @@ export interface BaseUrl {
    * themselves.
    */
   readonly url: string;
-  /** The address of a path below the base: absolute, or `relative` unchanged. */
+  /**
+   * Makes a reference to a path below the base: its address under an absolute base URL, otherwise
+   * `relative`, the same reference relative to the address of the request (RFC 3986 §4.2).
+   */
   link(path: string, relative: string): string;
 }
 

@@ -28,9 +28,9 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 /**
  * Reads the text of a JSON body.
  *
- * @returns the text, or the answer that says why not: 400 if there is no body, 415 for another
- * media type or any content coding, 413 for too many bytes, 408 if they arrive too late, 400 if
- * they are not UTF-8.
+ * @returns the text, or the answer that says why not: 400 if there is no body, 415 for any content
+ * coding or another media type, 413 for too many bytes or tiny pieces, 400 for another transfer
+ * coding, 408 if it arrives too late, 400 if it is cut short or not UTF-8.
  */
 export async function readText(
   { headers }: Pick<ServiceRequest, "headers">,
@@ -43,18 +43,18 @@ export async function readText(
     ? Number(contentLength)
     : undefined;
   if (length === 0) return noBody;
-  const refusal = checkMediaType(headers);
+  const wrongType = checkMediaType(headers);
   const isAnnounced = contentLength !== null || coding !== null;
-  if (isAnnounced && refusal !== undefined) return refusal;
+  if (isAnnounced && wrongType !== undefined) return wrongType;
   if (length !== undefined && length > limits.maxBodyBytes) {
     return tooLarge(limits.maxBodyBytes);
   }
   if (coding !== null && !isChunked(coding)) return wrongTransferCoding;
   const bytes = await readBody(limits, length);
-  if ("status" in bytes) return refusal ?? bytes;
+  if ("status" in bytes) return wrongType ?? bytes;
   // HTTP/2 allows a body that is not announced: only reading shows whether there is one.
   if (bytes.byteLength === 0) return noBody;
-  if (refusal !== undefined) return refusal;
+  if (wrongType !== undefined) return wrongType;
   return decodeUtf8(bytes) ?? notUtf8;
 }
 

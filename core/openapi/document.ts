@@ -7,18 +7,15 @@ import { type BodyLimits, ERROR_STATUS } from "../answer.ts";
 import { type BaseUrl, parseBaseUrl } from "../http/base_url.ts";
 import { DEFAULT_LIMITS } from "../http/body.ts";
 import type { Operation } from "../operation.ts";
-import {
-  describeFields,
-  describeOperation,
-  operationsOf,
-} from "./operations.ts";
+import { operationsOf } from "../operations.ts";
+import { describeFields, describeOperation } from "./descriptions.ts";
 import { headerRefs, headers, sharedErrors } from "./responses.ts";
 import { type JsonObject, schemas } from "./schemas.ts";
 
 /** What a service has, and its limits, which its document states. */
 export interface Described extends BodyLimits {
   /** False after the removal of `getPet`. */
-  readonly getPet: boolean;
+  readonly hasGetPet: boolean;
   /** How long the storage keeps an `Idempotency-Key`, in ms, if known. */
   readonly idempotencyRetention?: number | undefined;
 }
@@ -70,7 +67,10 @@ export function openApi(
   { getPet = true }: { readonly getPet?: boolean } = {},
 ): JsonObject {
   const limits = { ...DEFAULT_LIMITS, idempotencyRetention: 86_400_000 };
-  return openApiDocument(parseBaseUrl(baseUrl), { getPet, ...limits });
+  return openApiDocument(parseBaseUrl(baseUrl), {
+    hasGetPet: getPet,
+    ...limits,
+  });
 }
 
 /** Makes the OpenAPI 3.1 document of a service at a base address. */

@@ -5,7 +5,7 @@
 
 import type { JsonObject } from "./schemas.ts";
 
-// Firefox before 135 and Safari before 18.4 have no `JSON.rawJSON`; there the number is rounded.
+// Older browsers have no `JSON.rawJSON`; there the number is rounded.
 const { rawJSON = Number } = JSON as unknown as {
   readonly rawJSON?: (text: string) => unknown;
 };

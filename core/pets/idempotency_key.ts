@@ -23,6 +23,9 @@ export function parseIdempotencyKey(header: string): string | undefined {
  * Makes the key that a storage keeps. Each scope, an API key or a caller, has its own idempotency
  * keys, and the digest reveals neither.
  */
-export async function storedKey(scope: string, key: string): Promise<string> {
+export async function idempotencyDigest(
+  scope: string,
+  key: string,
+): Promise<string> {
   return await sha256(await sha256(scope) + key); // the first part has a fixed length
 }

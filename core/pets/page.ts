@@ -117,7 +117,10 @@ export function toPage(found: readonly Pet[], limit: number): Page {
  *
  * @throws {RangeError} if `last` is not an int64: a storage broke its promise.
  */
-export function nextPage({ limit, status }: PageRequest, last: PetId): string {
+export function queryAfter(
+  { limit, status }: PageRequest,
+  last: PetId,
+): string {
   if (!isInt64(last)) {
     throw new RangeError(
       `Cannot list pets: the last id of a page must be an int64, not ${last}`,

@@ -1,11 +1,11 @@
 /** The HTTP contract, checked on `handle` itself: no server, no socket. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { operationsOf } from "../../core/openapi/operations.ts";
+import { operationsOf } from "../../core/operations.ts";
 import { handleService } from "../support/handle_service.ts";
 import { httpContract } from "../contract/register.ts";
 
-const operations = operationsOf({ getPet: true });
+const operations = operationsOf({ hasGetPet: true });
 
 httpContract(
   (title, check) => test(`handle: ${title}`, check),

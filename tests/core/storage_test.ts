@@ -14,7 +14,7 @@ test("mod.ts exports what someone who embeds the service needs, and nothing else
   const needed =
     "createHandler HandlerOptions Handler RateLimitResult Answer BodyLimits ErrorCode " +
     "ReadBody Service ServiceRequest ErrorBody openApi JsonObject Pet PetId PetStatus " +
-    "petToJson PetStorage StorageError memoryStorage PetDatabase ApiKeys apiKeys VerifiedKey " +
+    "petToJson PetStorage StorageError memoryStorage MemoryOptions MemoryStorage SeedPet PetDatabase ApiKeys apiKeys VerifiedKey " +
     "IssuedKey IssuedKeys issuedKeys";
   assert.deepEqual([...exported("mod.ts")].sort(), needed.split(" ").sort());
 });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { operationsOf } from "../../core/openapi/operations.ts";
+import { operationsOf } from "../../core/operations.ts";
 import { readText } from "../support/repository.ts";
 
-const operations = operationsOf({ getPet: true });
+const operations = operationsOf({ hasGetPet: true });
 
 test("contract.md gives a reason for each answer that the interface leaves open", () => {
   const tables = readText("docs/contract.md").split(/\n\n/)

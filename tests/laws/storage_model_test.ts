@@ -13,7 +13,7 @@ import { d1Storage } from "../../adapters/storage/d1/mod.ts";
 import { memoryStorage } from "../../adapters/storage/memory/mod.ts";
 import { postgresStorage } from "../../adapters/storage/postgres/mod.ts";
 import { sqliteStorage } from "../../adapters/storage/sqlite/mod.ts";
-import { storedKey } from "../../core/pets/idempotency_key.ts";
+import { idempotencyDigest } from "../../core/pets/idempotency_key.ts";
 import { INT64_MAX, INT64_MIN } from "../../core/int64.ts";
 import {
   type CheckedPet,
@@ -251,7 +251,7 @@ function storeOf(storage: PetStorage): Store {
       if (code !== "idempotency_key_reused") throw error;
       // Only the storage tells which other pet has the key.
       const other = await storage.create(pet, {
-        idempotencyKey: await storedKey(key, idempotencyKey ?? ""),
+        idempotencyKey: await idempotencyDigest(key, idempotencyKey ?? ""),
       });
       assert.notDeepEqual(other, { ...pet, id: other.id, replayed: true });
       return other;

@@ -8,7 +8,8 @@ export const COVERED: Readonly<Record<string, string>> = {
   "adapters/handler_test.ts": "core/handler_options.ts core/options.ts",
   "core/http/body_test.ts": "core/handler.ts core/runtimes.ts",
   "core/keys_test.ts": "core/sha256.ts",
-  "core/openapi/openapi_test.ts": "core/openapi/operations.ts",
+  "core/openapi/openapi_test.ts":
+    "core/openapi/descriptions.ts core/operations.ts",
   "laws/issued_key_test.ts": "adapters/keys/key_form.ts",
   "laws/exchanges_test.ts": "core/answer.ts core/errors.ts",
   "laws/openapi_examples_test.ts": "core/openapi/examples.ts",

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { petToJson } from "../../../adapters/client/mod.ts";
 import { INT64_MAX, INT64_MIN } from "../../../core/int64.ts";
-import { operationsOf } from "../../../core/openapi/operations.ts";
+import { operationsOf } from "../../../core/operations.ts";
 import { BASE, inProcess, json, KEY, petJson, scripted } from "./scripted.ts";
 
-const operations = operationsOf({ getPet: true });
+const operations = operationsOf({ hasGetPet: true });
 
 test("the client has a method for each operation that needs a key", () => {
   const names = operations.filter(({ isPublic }) => isPublic !== true)

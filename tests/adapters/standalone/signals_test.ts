@@ -206,8 +206,11 @@ testUnless(RUNTIME !== "node" && "only Node has the flag")(
     const [, flag = ""] = /`node (--\S+) node_modules\/\S+ start`/
       .exec(readText("docs/operating.md")) ?? [];
     const [node = "", ...words] = mainCommand(["start", "--port", "0"]);
-    const command = [node, flag, ...words];
+    // Before Node itself runs, the signal would end the process.
+    const begun = "data:text/javascript,console.error('begun')";
+    const command = [node, flag, "--import", begun, ...words];
     const server = startProgram(t, command, { cwd: newFolder(t) });
+    await until("it has begun", () => /begun/.test(server.stderr()));
     const timer = setInterval(() => server.kill("SIGUSR1"), 5);
     atEnd(t, () => clearInterval(timer));
     await untilListening(server);

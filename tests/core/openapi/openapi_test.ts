@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { operationsOf } from "../../../core/openapi/operations.ts";
+import { operationsOf } from "../../../core/operations.ts";
 import { openApi } from "../../../mod.ts";
 import { ask } from "../../contract/ask.ts";
 import { STATUS_OF } from "../../contract/error_reply.ts";
 import { handleService } from "../../support/handle_service.ts";
 import { HEADERS, OPERATIONS, SCHEMAS } from "../../laws/openapi_schema.ts";
 
-const ROWS = operationsOf({ getPet: true });
+const ROWS = operationsOf({ hasGetPet: true });
 
 const NO_KEY = { headers: { authorization: undefined } };
 

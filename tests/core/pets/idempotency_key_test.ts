@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  idempotencyDigest,
   parseIdempotencyKey,
-  storedKey,
 } from "../../../core/pets/idempotency_key.ts";
 import { apiKeys } from "../../../core/keys.ts";
 import { ask } from "../../contract/ask.ts";
@@ -50,8 +50,11 @@ test("parseIdempotencyKey refuses DEL, which no client of fetch can send", () =>
   assert.equal(parseIdempotencyKey("a\x7f"), undefined);
 });
 
-test("storedKey is another for each key, and shows neither of its two", async () => {
-  const [key, other] = [await storedKey("a", "k"), await storedKey("a", "l")];
+test("idempotencyDigest is another for each key, and shows neither of its two", async () => {
+  const [key, other] = [
+    await idempotencyDigest("a", "k"),
+    await idempotencyDigest("a", "l"),
+  ];
   assert.notEqual(key, other);
   assert.match(key, /^[0-9a-f]{64}$/);
 });

@@ -1,8 +1,7 @@
-/** What the OpenAPI document says of each operation, as an Operation Object in parts. */
+/** What the OpenAPI document says of each operation, as an Operation Object. */
 
-import { cannot, petNotFound, reusedIdempotencyKey } from "../errors.ts";
-import type { Operation } from "../operation.ts";
-import { getPet, petStore } from "../pet_store.ts";
+import { invalid, petNotFound, reusedIdempotencyKey } from "../errors.ts";
+import type { Context, Operation } from "../operation.ts";
 import { KEY_PATTERN } from "../pets/idempotency_key.ts";
 import { parseNewPet } from "../pets/new_pet.ts";
 import {
@@ -64,7 +63,7 @@ const ofListPets: JsonObject = {
     },
     "400": refused(
       "A parameter is out of bounds, given twice, or not in canonical form; the message names each one. Or the `Host` header is malformed.",
-      cannot("list pets", parsePage("limit=0")),
+      invalid("list pets", parsePage("limit=0")),
     ),
   },
 };
@@ -115,7 +114,7 @@ const ofCreatePet = (hasGetPet: boolean): JsonObject => ({
     },
     "400": refused(
       "The body is missing, is not JSON in UTF-8, lacks required members, or has invalid values; the message names each member and what is wrong with it. Or the header `Idempotency-Key` or `Host` is malformed.",
-      cannot("create pet", parseNewPet({ categoryId: null })),
+      invalid("create pet", parseNewPet({ categoryId: null })),
     ),
     "422": refused(
       "The `Idempotency-Key` was sent before with another pet.",
@@ -196,28 +195,10 @@ const ofGetOpenApi: JsonObject = {
   },
 };
 
-/** `GET /openapi.json`: the document itself. */
-const getOpenApi: Operation = {
-  id: "getOpenApi",
-  method: "GET",
-  path: "/openapi.json",
-  isPublic: true,
-  errors: ["bad_request", "internal_error"],
-  run: ({ request }, { document }) => document(request),
-};
-
-/** The operations of a service, in the order of the document. */
-export function operationsOf(
-  { getPet: hasGetPet }: { readonly getPet: boolean },
-): readonly Operation[] {
-  const pets = petStore.filter((one) => hasGetPet || one !== getPet);
-  return [...pets, getOpenApi];
-}
-
 /** Describes an operation, without the parts that all operations share. */
 export function describeOperation(
   { id }: Operation,
-  { getPet: hasGetPet }: { readonly getPet: boolean },
+  { hasGetPet }: Pick<Context, "hasGetPet">,
 ): JsonObject {
   switch (id) {
     case "listPets":
