@@ -12,10 +12,11 @@ function exported(path: string): readonly string[] {
 
 test("mod.ts exports what someone who embeds the service needs, and nothing else", () => {
   const needed =
-    "createHandler HandlerOptions Handler RateLimitResult Answer BodyLimits ErrorCode " +
-    "ReadBody Service ServiceRequest ErrorBody openApi JsonObject Pet PetId PetStatus " +
-    "petToJson PetStorage StorageError memoryStorage MemoryOptions MemoryStorage SeedPet PetDatabase ApiKeys apiKeys VerifiedKey " +
-    "IssuedKey IssuedKeys issuedKeys";
+    "createHandler HandlerOptions RateLimitResult Handler Answer BodyLimits ErrorBody " +
+    "ErrorCode Fields Layer ReadBody Service ServiceRequest Call Endpoint openApi " +
+    "JsonObject Pet PetId PetStatus petToJson PetStorage StorageError ApiKeys apiKeys " +
+    "VerifiedKey MemoryOptions MemoryStorage memoryStorage PetDatabase SeedPet IssuedKey " +
+    "IssuedKeys issuedKeys";
   assert.deepEqual([...exported("mod.ts")].sort(), needed.split(" ").sort());
 });
 
