@@ -61,9 +61,8 @@ export async function openService(
   const { layer: drainLayer, leave, drain } = createDrain();
   const limit = config.rateLimit &&
     createRateLimit({ ...config.rateLimit, proxies });
-  const write = config.requestLog && LOG.write;
   const layers = [
-    logLayer({ ...LOG, write, proxies }),
+    logLayer({ ...LOG, write: config.requestLog && LOG.write, proxies }),
     drainLayer,
     ...metrics ? [metrics.layer] : [],
     ...limit ? [limit.byAddress] : [],
@@ -74,29 +73,28 @@ export async function openService(
   const forAdmin = metrics ? [...ofProbes, metrics.endpoint] : ofProbes;
   const onMainPort = config.admin === undefined ? forAdmin : ofProbes;
   const findAdmin = createRouter(forAdmin);
-  const keys = fixedKeys === undefined
-    ? issued
-    : anyOf(apiKeys(fixedKeys), issued);
-  const onError = () => {}; // the log layer reads the cause from the answer
+  const options = {
+    keys: fixedKeys === undefined ? issued : anyOf(apiKeys(fixedKeys), issued),
+    ...limit && { rateLimit: limit.byKey },
+    onError: () => {}, // the log layer reads the cause from the answer
+  };
 
   return {
     /** The service, the probes, the page and, unless they have their own port, the metrics. */
     answer: createHandler({
+      ...options,
       storage: metrics?.watch(storage) ?? storage,
-      keys,
       baseUrl: config.baseUrl,
       maxBodyBytes,
       ...cors && { cors },
-      ...limit && { rateLimit: limit.byKey },
       layers,
       endpoints: [...onMainPort, ...page.endpoints],
-      onError,
     }).answer,
     /** The probes and metrics, for their own port. */
     admin: layered(
       createPipeline(
         (method, path) => findAdmin(method, path) ?? notFound,
-        { keys, ...limit && { rateLimit: limit.byKey }, onError },
+        options,
       ),
       [...layers, traceLayer],
     ),
