@@ -87,6 +87,7 @@ export function createHandler(options: HandlerOptions): Handler {
   const service = layered(serviceOf(read), layers);
   return toHandler(
     layers.some(isOwn) ? answering(service, read.onError) : service,
+    read.onError,
   );
 }
 

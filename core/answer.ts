@@ -94,6 +94,11 @@ export interface Answer {
   readonly keyId?: string | number | undefined;
   /** The error, for the server's log; present if this is a 500, or the 503 of a storage. */
   readonly cause?: unknown;
+  /**
+   * False if it should not be sent: see {@linkcode noAnswer}. A layer that makes another answer of
+   * it keeps this.
+   */
+  readonly isSent?: false | undefined;
 }
 
 /**
@@ -130,6 +135,19 @@ export function jsonAnswer(
     : { ...JSON_HEADERS, ...fields };
   return { status, headers, body };
 }
+
+/**
+ * No answer at all, for services that test how clients take that. `toNodeListener` closes the
+ * connection. Other servers cannot: they send it, a 500, and the reason goes to `onError`.
+ */
+export const noAnswer: Answer = {
+  status: 500,
+  headers: JSON_HEADERS,
+  body:
+    `{"code":"internal_error","message":"The service gave no answer","status":500}`,
+  code: "internal_error",
+  isSent: false,
+};
 
 /** Adds header fields to an answer. */
 export function withFields(answer: Answer, fields: Fields): Answer {

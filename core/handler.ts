@@ -5,8 +5,10 @@
 
 import type { Answer, BodyLimits, ReadBody, Service } from "./answer.ts";
 import { cutShort, late, type Refusal, tooLarge } from "./errors.ts";
+import type { CheckedOptions } from "./handler_options.ts";
 import { giveUp, Pieces, readBefore } from "./http/body.ts";
 import { ENCODE_BODY, MAX_PIECES, MICROTASKS, notRequest } from "./runtimes.ts";
+import { report } from "./service.ts";
 
 /**
  * The service as a fetch function. It never rejects, but throws for a value that is no `Request`. It
@@ -21,11 +23,17 @@ export interface Handler {
   readonly answer: Service;
 }
 
-/** Makes the fetch function of a service. */
-export function toHandler(service: Service): Handler {
+/**
+ * Makes the fetch function of a service. `onError` receives the reason if the service answers
+ * `noAnswer`; by default it is `console.error`.
+ */
+export function toHandler(
+  service: Service,
+  onError?: CheckedOptions["onError"],
+): Handler {
   function handle(request: Request): Promise<Response> {
     if (typeof request?.headers?.get !== "function") throw notRequest();
-    return respond(service, request, undefined);
+    return respond(service, request, undefined, onError);
   }
   return Object.assign(handle, { answer: service });
 }
@@ -35,9 +43,18 @@ export function respond(
   service: Service,
   request: Request,
   connection: unknown,
+  onError: CheckedOptions["onError"] = (cause) => console.error(cause),
 ): Promise<Response> {
-  return service(request, connection, webBody(request))
-    .then((answer) => toResponse(answer, request.method));
+  return service(request, connection, webBody(request)).then((answer) => {
+    if (answer.isSent === false) {
+      const { route, keyId } = answer;
+      const reason = new Error(
+        "The service gave no answer, but a fetch function must: the client gets a 500. toNodeListener would close the connection",
+      );
+      report(() => onError(reason, request, route, keyId));
+    }
+    return toResponse(answer, request.method);
+  });
 }
 
 /**

@@ -149,6 +149,7 @@ function complete(
     ? headers // most answers need no others, and no copy
     : { ...headers, ...fields, ...limitFields };
   const completed = { status, headers: all, body, code, route, keyId };
+  if (answer.isSent === false) return { ...completed, isSent: false };
   return "cause" in answer ? { ...completed, cause: answer.cause } : completed;
 }
 

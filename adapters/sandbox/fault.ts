@@ -10,6 +10,7 @@ import {
   isFieldValue,
   MAX_TIME,
   missingKey,
+  noAnswer,
   normalizePath,
   operationsOf,
   parseBaseUrl,
@@ -388,13 +389,14 @@ export function matches(wanted: string, path: string): boolean {
 
 /**
  * Makes the answer of a fault to a request, without the header fields that the fault sets;
- * `undefined` if it sends the true answer, or none. If the request is carried out, it has no
- * `Retry-After`.
+ * `noAnswer` if the answer is lost; `undefined` if it sends the true answer. If the request is
+ * carried out, it has no `Retry-After`.
  */
 export function madeAnswer(
-  { answer: { status, body } = {}, work }: Fault,
+  { answer: { status, body } = {}, lose, work }: Fault,
   request: OperationRequest,
 ): Answer | undefined {
+  if (lose) return noAnswer;
   if (status === undefined) return undefined;
   const code = ERROR_CODES.get(status);
   if (body !== undefined || code === undefined) {

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { Refusal, toResponse, webBody } from "../../core/kit.ts";
+import { type Answer, Refusal, toResponse, webBody } from "../../core/kit.ts";
 import type { Pet } from "../../core/storage.ts";
 import type { Fault } from "./fault.ts";
 import type { RecordedRequest } from "./journal.ts";
@@ -129,15 +129,16 @@ export function sandbox(options: SandboxOptions = {}): Sandbox {
     const entry = store.journal.begin({ method, target, headers: fields });
     const readBody = webBody(request);
     const exchange = { entry, signal, readBody, other: OTHER };
-    const answer = found instanceof Refusal
+    const answer: Answer = found instanceof Refusal
       ? found
       : await store.answer(request, exchange);
-    const isStream = answer?.body instanceof ReadableStream; // which ends later
+    const isLost = answer.isSent === false;
+    const isStream = answer.body instanceof ReadableStream; // which ends later
     if (signal.aborted || !isStream) {
-      store.journal.end(entry, answer?.status);
+      store.journal.end(entry, isLost ? null : answer.status);
     }
     signal.throwIfAborted();
-    if (answer === undefined) throw new TypeError("fetch failed"); // as undici's
+    if (isLost) throw new TypeError("fetch failed"); // as undici's
     // Clients resolve `Link` and `Location` against it.
     return Object.defineProperty(toResponse(answer, method), "url", {
       value: url,

@@ -12,6 +12,7 @@ import {
   checkNames,
   type Fields,
   isHost,
+  noAnswer,
   noTunnel,
   Refusal,
   type Service,
@@ -23,9 +24,6 @@ import { toNodeListener } from "../http/node/listener.ts";
 import { checkHostname, listenError, origin } from "../http/server.ts";
 import { CONTROL, createControl } from "./control.ts";
 import type { Worlds } from "./worlds.ts";
-
-/** Replaces a lost answer. The connection is closed, so it is not sent. */
-const LOST = { status: 500, headers: {}, body: null };
 
 /** The targets of requests to the control address; a proxy's have an origin. */
 const CONTROL_TARGET = /^(?:https?:\/\/[^/]*)?\/sandbox(?![^/?])/;
@@ -102,7 +100,7 @@ export async function serveWorlds(
     const service: Service = async (request, connection, readBody) => {
       if (!socket.writable) {
         end(); // before Node counts the header of what is never sent
-        return LOST;
+        return noAnswer;
       }
       if (!entry) return await control(request, connection, readBody);
       if (found instanceof Refusal) return found;
@@ -113,10 +111,9 @@ export async function serveWorlds(
         readBody,
         other: options.other ?? `http://${otherName}:${socket.localPort}`,
       });
-      if (result !== undefined) return result;
-      if (entry.fault?.reset) socket.resetAndDestroy();
-      else socket.destroy();
-      return LOST;
+      const isReset = result.isSent === false && entry.fault?.reset;
+      if (isReset) socket.resetAndDestroy();
+      return result;
     };
     // It begins pipelined requests one after the other, so a fault that breaks the connection takes
     // no earlier answer with it. Errors are expected: a body that is cut is a stream that fails.

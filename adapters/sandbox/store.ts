@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { serviceOf } from "../handler.ts";
 import {
   type Answer,
+  noAnswer,
   normalizePath,
   parseBearer,
   parseTarget,
@@ -107,11 +108,11 @@ export function createStore(settings: StoreSettings) {
     return found;
   }
 
-  /** Answers a request; returns `undefined` if the answer is lost. It never rejects. */
+  /** Answers a request; `noAnswer` if the answer is lost. It never rejects. */
   async function answer(
     request: ServiceRequest,
     exchange: Exchange,
-  ): Promise<Answer | undefined> {
+  ): Promise<Answer> {
     const { entry, signal, connection, other } = exchange;
     const { method, headers } = request;
     const readBody = recording(exchange.readBody, entry, journal);
@@ -120,14 +121,14 @@ export function createStore(settings: StoreSettings) {
     if (taken !== undefined) entry.fault = shortFault(taken);
     const fault = taken ?? preferred(headers.get("prefer") ?? "");
     const made = madeAnswer(fault, at);
-    let result = made;
-    if (fault.work === true || made === undefined && fault.lose === undefined) {
+    let result = made ?? noAnswer;
+    if (fault.work === true || made === undefined) {
       const done = await service(request, undefined, readBody);
       const added = idAdded(done);
       if (added !== undefined) entry.added = added;
       // A body of unknown length is read before its type is refused.
       if (done.status === 415) entry.body = null;
-      if (fault.lose === undefined) result ??= done;
+      result = made ?? done;
     } else {
       // For the journal; and closing a connection with unread bytes would reset it.
       const limits = { maxBodyBytes: 65_536, bodyTimeout: 1000 };
@@ -136,7 +137,7 @@ export function createStore(settings: StoreSettings) {
     journal.measure(entry);
     const time = fault.delay ?? delay;
     if (time > 0) await sleep(time, undefined, { signal }).catch(() => {}); // the client left early
-    if (result !== undefined) {
+    if (result.isSent !== false) {
       const own = result;
       result = await cors(async () => own)(request, undefined, readBody);
       const changes = fault.answer?.headers;
@@ -147,8 +148,9 @@ export function createStore(settings: StoreSettings) {
       const sending = { signal, connection, onPiece, onEnd };
       if (method !== "HEAD") result = await breakBody(result, fault, sending);
     }
-    const sent = signal.aborted ? undefined : result;
-    journal.settle(entry, sent?.status ?? null, sent?.headers);
+    const isSent = !signal.aborted && result.isSent !== false;
+    if (isSent) journal.settle(entry, result.status, result.headers);
+    else journal.settle(entry, null);
     return result;
   }
 

@@ -87,7 +87,7 @@ export async function serve(
       // without it.
       reusePort: false,
       fetch: (request: Request, server: BunServer) =>
-        respond(handle.answer, request, server),
+        respond(handle.answer, request, server, onError),
       error: (error: unknown) => failed(error, onError),
     });
     return listening(server, () => closeBunServer(server));

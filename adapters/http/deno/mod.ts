@@ -84,7 +84,7 @@ export async function serve(
       onError: (error) => failed(error, onError),
     }, (request, info) => {
       if (isClosed) return toResponse(shuttingDown);
-      const response = respond(handle.answer, request, info);
+      const response = respond(handle.answer, request, info, onError);
       if (request.method === "GET") return response;
       uploads++;
       response.then(ended, ended);

@@ -80,7 +80,9 @@ export function createListener(
 
   async function reply(exchange: Exchange): Promise<void> {
     try {
-      await send(await ask(exchange), exchange);
+      const answer = await ask(exchange);
+      if (answer.isSent === false) return void exchange.req.socket.destroy();
+      await send(answer, exchange);
     } catch (error) {
       // A response that has begun can only be broken off.
       if (exchange.res.headersSent) exchange.res.destroy();
