@@ -4,8 +4,8 @@
  * a read sees all that was acknowledged before it arrived.
  *
  * The queue is sent at the end of the turn in which its first item arrived or a group ended: each
- * request arrives in a task of its own. It is sent at once if only one client seems to ask, or if
- * `maxGroup` items of any size wait: a turn on Node may take seconds. `sendGroups` limits both.
+ * request arrives in a task of its own. It is sent immediately when there seems to be only
+ * one client, or when `maxGroup` items are waiting (a turn of Node's loop can take seconds). `sendGroups` limits both.
  */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -36,9 +36,8 @@ const TICK = 20;
 /** How long a group under way is recent, in ms. After that it may hang. */
 const PATIENCE = 100;
 /**
- * A single client gains nothing from waiting, and would spend up to a fifth of its processor time
- * on it. After this many items in a row that met no other, the next are sent at once, except for
- * each 31st, which waits to see whether there are other clients.
+ * A client that sends one request at a time gains nothing from waiting. After this many lone items
+ * the queue is skipped, except for every 31st item, which checks whether other clients have arrived.
  */
 const AT_ONCE_AFTER = 31;
 

@@ -1,50 +1,22 @@
 /** Queues for pets: creates, gets or pages that arrive together share one statement. */
 
 import { MAX_LIMIT } from "../../core/kit.ts";
-import type {
-  CheckedPet,
-  Page,
-  PageRequest,
-  Pet,
-  PetId,
-  PetStorage,
-} from "../../core/storage.ts";
+import type { PetStorage } from "../../core/storage.ts";
+import type { Created, GroupStorage } from "./group_storage.ts";
 import { grouped, type GroupedOptions } from "./grouped.ts";
 
 /** The maximum number of pets that are created at once. */
 const MAX_CREATES = 256;
 
-/** A pet to create, and its idempotency key if it has one. */
-export interface Create {
-  readonly pet: CheckedPet;
-  readonly key: string | undefined;
-}
-
-/** The pet that a create added, or that an earlier create with its key added. */
-export type Created = Pet & { readonly replayed?: true };
-
-/** Settings of {@linkcode groupedPets}: how a database runs groups. */
-export interface GroupedPetsOptions {
-  /**
-   * Stores all pets of a group or none, but skips those whose key is already stored. An `Error`
-   * means that a pet was skipped, and the earlier one cannot be returned. No key is in a group
-   * twice.
-   */
-  readonly create: GroupedOptions<Create, Created>["send"];
-  /** Reads pets. They are frozen, because callers may share them. */
-  readonly get: GroupedOptions<PetId, Pet | undefined>["send"];
-  /** Reads pages of frozen pets. */
-  readonly list: GroupedOptions<PageRequest, Page>["send"];
-  /** Limits on reads. `maxGroup` is in rows. */
-  readonly reads: Pick<
-    GroupedOptions<never, never>,
-    "maxGroup" | "maxUnderWay"
-  >;
-}
+/** Limits on reads. `maxGroup` is in rows. */
+export type ReadLimits = Pick<
+  GroupedOptions<never, never>,
+  "maxGroup" | "maxUnderWay"
+>;
 
 /** Makes the queue of creates, with the methods of the port. */
 export function groupedCreates(
-  send: GroupedPetsOptions["create"],
+  send: GroupStorage["create"],
 ): Pick<PetStorage, "create" | "close"> {
   const creates = grouped({
     action: "create pet",
@@ -78,7 +50,8 @@ export function groupedCreates(
 
 /** Makes the queues in front of a database, with the methods of the port. */
 export function groupedPets(
-  { create, get, list, reads }: GroupedPetsOptions,
+  { create, get, list }: GroupStorage,
+  reads: ReadLimits,
 ): Pick<PetStorage, "create" | "get" | "list" | "close"> {
   const creates = groupedCreates(create);
   const gets = grouped({

@@ -135,8 +135,8 @@ export class Connection extends DriverClient {
 }
 
 /**
- * Ends a connection with what is thrown while a message is read, which would end the program: `pg`
- * 8.23 throws if the server asks for GSSAPI (`parseAuthenticationResponse` in dist/parser.js of
+ * If the driver throws while it parses a message, closes that connection instead of crashing the
+ * process: `pg` 8.23 throws if the server asks for GSSAPI (`parseAuthenticationResponse` in dist/parser.js of
  * pg-protocol 1.16), and so does `refuseUnbound`. Can go, except for the latter, if
  * tests/adapters/storage/postgres/connections_test.ts passes without it.
  */

@@ -3,7 +3,7 @@
  */
 
 import { type CheckedPet, type Pet, petId } from "../../../core/storage.ts";
-import type { Create, Created, GroupedPetsOptions } from "../grouped_pets.ts";
+import type { Create, Created, GroupStorage } from "../group_storage.ts";
 import { storageError } from "../pet_database.ts";
 import { orError, STATUS_CODE, toPet } from "../stored_row.ts";
 import type { PostgresConnections } from "./connections.ts";
@@ -50,9 +50,8 @@ const OLDEST = `${NOW} - ${RETENTION}`;
 //
 // 1. `seen` has the stored records of these keys. A key is not used if its record expired, or if
 //    its pet was deleted by hand.
-// 2. `turn` waits for the lock. It also writes to the WAL: if all keys were used, the commit would
-//    otherwise not wait for the standby, which may not have their pets yet. And it passes on the
-//    keys, so that PostgreSQL must run it even then.
+// 2. `turn` waits for the lock. It also writes a WAL message, so that the commit waits for the
+//    standby even when every key is a replay. It returns the keys so that PostgreSQL cannot skip it.
 // 3. `new` has the pets to add, as far as `seen` knows, and gives them ids.
 // 4. `claimed` stores their keys, and has the ids of the pets whose key it stored. A record that
 //    exists is replaced only if `seen` has its pet, because then the key is not used. Any other was
@@ -110,7 +109,7 @@ export const REPLAYS = prepared(`SELECT key, id, name, category_id, status
 export function groupCreates(
   { read, write, lockTimeout }: PostgresConnections,
   idempotencyRetention: number,
-): GroupedPetsOptions["create"] {
+): GroupStorage["create"] {
   const valuesOf = (batch: readonly Create[]) => [
     batch.map(({ pet }) => pet.name),
     batch.map(({ pet }) => pet.categoryId),

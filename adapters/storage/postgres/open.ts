@@ -16,6 +16,7 @@ import {
   type PetDatabase,
   type PoolCounts,
 } from "../pet_database.ts";
+import type { GroupStorage } from "../group_storage.ts";
 import { groupedPets } from "../grouped_pets.ts";
 import type { PostgresAddress } from "./address.ts";
 import { postgresConnections } from "./connections.ts";
@@ -103,11 +104,11 @@ export async function openPostgres(
 
   // As many groups of each kind as connections, so that those that hang do not keep others waiting.
   const reads = { maxGroup: MAX_ROWS, maxUnderWay: address.driver.max };
-  const pets = groupedPets({
+  const database: GroupStorage = {
     create: groupCreates(connections, idempotencyRetention),
     ...groupReads(read),
-    reads,
-  });
+  };
+  const pets = groupedPets(database, reads);
   const lookUps = groupLookUps(read, reads);
 
   return {

@@ -4,7 +4,8 @@ import { MAX_LIMIT } from "../../../core/kit.ts";
 import { type PageRequest, rowsToRead, toPage } from "../../../core/storage.ts";
 import { FIND } from "../api_keys.ts";
 import { grouped } from "../grouped.ts";
-import type { GroupedPetsOptions } from "../grouped_pets.ts";
+import type { GroupStorage } from "../group_storage.ts";
+import type { ReadLimits } from "../grouped_pets.ts";
 import {
   API_KEY_COLUMNS,
   orError,
@@ -59,7 +60,7 @@ const FIND_KEYS = prepared(
 /** Makes the functions that read groups of pets and pages. */
 export function groupReads(
   read: PostgresConnections["read"],
-): Pick<GroupedPetsOptions, "get" | "list"> {
+): Pick<GroupStorage, "get" | "list"> {
   function readPages(queries: readonly PageRequest[]): Promise<readonly Row[]> {
     const asked = queries.map(({ limit, status, after = 0n }, place) => ({
       place,
@@ -116,7 +117,7 @@ export function groupReads(
  */
 export function groupLookUps(
   read: PostgresConnections["read"],
-  limits: GroupedPetsOptions["reads"],
+  limits: ReadLimits,
 ): ReturnType<typeof grouped<string, Row | undefined>> {
   return grouped({
     ...limits,

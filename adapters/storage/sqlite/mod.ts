@@ -30,7 +30,8 @@ import {
 } from "../../../core/storage.ts";
 import { apiKeyStorage } from "../api_keys.ts";
 import { DEFAULT_RETENTION, type PetDatabase } from "../pet_database.ts";
-import { type Create, type Created, groupedCreates } from "../grouped_pets.ts";
+import type { Create, Created } from "../group_storage.ts";
+import { groupedCreates } from "../grouped_pets.ts";
 import { orError, PET_COLUMNS, STATUS_CODE, toPet } from "../stored_row.ts";
 import { isFull } from "./fault.ts";
 import { openSqliteFile } from "./open.ts";

@@ -1,11 +1,11 @@
 /** Creates and pages in groups, and idempotency keys; `grouped_test.ts` tests the groups. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  type Create,
-  type Created,
-  groupedPets,
-} from "../../../adapters/storage/grouped_pets.ts";
+import type {
+  Create,
+  Created,
+} from "../../../adapters/storage/group_storage.ts";
+import { groupedPets } from "../../../adapters/storage/grouped_pets.ts";
 import { petId } from "../../../core/pets/pet.ts";
 import { StorageError } from "../../../core/pets/pet_storage.ts";
 import { newPet, REX } from "../../support/pets.ts";
@@ -19,8 +19,7 @@ function create(send: Send, sent: readonly string[]): Promise<Created>[] {
     create: send,
     get: none,
     list: none,
-    reads: { maxGroup: 1 },
-  });
+  }, { maxGroup: 1 });
   return sent.map(([name = "", key]) => {
     const options = key === undefined ? {} : { idempotencyKey: key };
     return create(newPet({ ...REX, name }), options);
@@ -65,8 +64,7 @@ test("groupedPets reads pages of up to 100 pets together, and a larger one alone
       groups.push(pages.map(({ limit }) => limit));
       return pages.map(() => ({ pets: [] }));
     },
-    reads: { maxGroup: 200 },
-  });
+  }, { maxGroup: 200 });
   await Promise.all([100, 99, 101, 1].map((limit) => {
     const query = { limit };
     const page = list(query);
