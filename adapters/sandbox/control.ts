@@ -94,18 +94,18 @@ export function createControl(
     {
       method: "GET",
       path: `${CONTROL}/faults`,
-      act: on(({ faults }) => JSON.stringify(faults)),
+      act: on(({ faults }) => JSON.stringify(faults.list())),
     },
     {
       method: "POST",
       path: `${CONTROL}/faults`,
-      act: on(({ add }, { body }) => add(body)),
+      act: on(({ faults }, { body }) => faults.add(body)),
       hasBody: true,
     },
     {
       method: "DELETE",
       path: `${CONTROL}/faults`,
-      act: on(({ removeFaults }) => removeFaults()),
+      act: on(({ faults }) => faults.clear()),
     },
     {
       method: "GET",

@@ -111,7 +111,7 @@ export interface Sandbox {
 export function sandbox(options: SandboxOptions = {}): Sandbox {
   const worlds = createWorlds(options);
   const { key, first } = worlds;
-  const { add, reset } = first;
+  const { reset } = first;
 
   async function handle(
     input: Request | URL | string,
@@ -152,12 +152,12 @@ export function sandbox(options: SandboxOptions = {}): Sandbox {
       return first.pets();
     },
     get faults() {
-      return first.faults;
+      return first.faults.list();
     },
     get requests() {
       return first.journal.list();
     },
-    add,
+    add: (faults) => first.faults.add(faults),
     reset,
     serve: async (options = {}) => await serveWorlds(worlds, options),
   };

@@ -1,7 +1,8 @@
 /** `Prefer` (RFC 7240): what a client asks of one answer. */
 
 import { type Answer, MAX_TIME, withFields } from "../../core/kit.ts";
-import { ERROR_CODES, type Fault } from "./fault.ts";
+import type { Fault } from "./fault.ts";
+import { ERROR_CODES } from "./fault_answer.ts";
 
 /** Reads `Prefer: code=503, delay=2000` (RFC 7240) as a fault that says which part is applied. */
 export function preferred(field: string): Fault {

@@ -20,21 +20,13 @@ import { corsLayer } from "../layers/cors.ts";
 import { type MemoryStorage, memoryStorage } from "../storage/memory/mod.ts";
 import type { Seed } from "../storage/memory/seed.ts";
 import { breakBody, type Connection } from "./break_body.ts";
-import {
-  appliesTo,
-  type Arrived,
-  checkFaults,
-  type Fault,
-  type FaultAnswer,
-  type FaultTime,
-  madeAnswer,
-} from "./fault.ts";
+import type { FaultAnswer, FaultTime } from "./fault.ts";
+import { madeAnswer } from "./fault_answer.ts";
 import { type Entry, type Journal, recording, shortFault } from "./journal.ts";
+import type { Arrived } from "./match_fault.ts";
 import { allowPrefer, preferred } from "./prefer.ts";
 import { makeSeed } from "./seed.ts";
-
-/** How many faults may wait, and how many characters they may have as JSON. */
-const [MAX_FAULTS, MAX_LENGTH] = [1000, 16 * 1024 * 1024];
+import type { WaitingFaults } from "./waiting_faults.ts";
 
 /** What a store is made of. */
 export interface StoreSettings {
@@ -46,6 +38,7 @@ export interface StoreSettings {
   readonly delay: number;
   /** Returns how many more pets may be added. */
   readonly room: () => number;
+  readonly faults: WaitingFaults;
   readonly journal: Journal;
 }
 
@@ -65,12 +58,11 @@ export type Store = ReturnType<typeof createStore>;
 
 /** Makes a store: its pets, faults and journal, and the service of its keys. */
 export function createStore(settings: StoreSettings) {
-  const { keys, getPet, delay, room, journal } = settings;
+  const { keys, getPet, delay, room, faults, journal } = settings;
   const cors = corsLayer({ origins: "*" });
   let { seed } = settings;
   let storage: MemoryStorage;
   let service: Service;
-  let faults: readonly Fault[];
   reset();
 
   /** Opens the service anew, with the pets of the seed. */
@@ -83,7 +75,7 @@ export function createStore(settings: StoreSettings) {
       getPet,
       onError: (cause) => cause instanceof StorageError || console.error(cause),
     }));
-    faults = [];
+    faults.clear();
     journal.clear();
   }
 
@@ -98,16 +90,6 @@ export function createStore(settings: StoreSettings) {
     return { method, path: normal, query, headers, key, getPet };
   }
 
-  /** Takes the first fault that applies to a request. */
-  function takeFault(request: Arrived): Fault | undefined {
-    const found = faults.find((fault) => appliesTo(fault, request));
-    if (found === undefined || found.times === "always") return found;
-    const times = (found.times ?? 1) - 1;
-    const rest = times === 0 ? [] : [{ ...found, times }];
-    faults = faults.toSpliced(faults.indexOf(found), 1, ...rest);
-    return found;
-  }
-
   /** Answers a request; `noAnswer` if the answer is lost. It never rejects. */
   async function answer(
     request: ServiceRequest,
@@ -117,7 +99,7 @@ export function createStore(settings: StoreSettings) {
     const { method, headers } = request;
     const readBody = recording(exchange.readBody, entry, journal);
     const at = arrived(request);
-    const taken = takeFault(at);
+    const taken = faults.take(at);
     if (taken !== undefined) entry.fault = shortFault(taken);
     const fault = taken ?? preferred(headers.get("prefer") ?? "");
     const made = madeAnswer(fault, at);
@@ -158,9 +140,7 @@ export function createStore(settings: StoreSettings) {
     answer,
     journal,
     reset,
-    get faults() {
-      return JSON.parse(JSON.stringify(faults)); // as Journal.list
-    },
+    faults,
     pets: (): readonly Pet[] => storage.allPets.map((pet) => ({ ...pet })),
     get size() {
       return storage.allPets.length;
@@ -168,24 +148,9 @@ export function createStore(settings: StoreSettings) {
     /** The pets and requests in numbers, and the faults that wait. */
     state: () => ({
       pets: storage.allPets.length,
-      faults,
+      faults: faults.list(),
       requests: journal.size,
     }),
-    /** Throws as `checkFaults` does; then none is added. */
-    add(input: unknown): void {
-      const added: readonly unknown[] = Array.isArray(input) ? input : [input];
-      const isMany = faults.length + added.length > MAX_FAULTS;
-      const all = isMany ? [] : [...faults, ...checkFaults(added)];
-      if (isMany || JSON.stringify(all).length > MAX_LENGTH) {
-        throw new TypeError(
-          `Cannot add faults: at most ${MAX_FAULTS} may wait, of ${MAX_LENGTH} characters`,
-        );
-      }
-      faults = all;
-    },
-    removeFaults(): void {
-      faults = [];
-    },
     /** Throws as `makeSeed` does; then nothing is changed. */
     seed(pets: unknown, nextId?: unknown): void {
       seed = makeSeed(pets, storage.allPets.length + room(), nextId);

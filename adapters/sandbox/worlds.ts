@@ -14,6 +14,7 @@ import { Journal, type SandboxEvent, shorten } from "./journal.ts";
 import type { SeedPet } from "../storage/memory/mod.ts";
 import { makeSeed } from "./seed.ts";
 import { createStore, type Store } from "./store.ts";
+import { WaitingFaults } from "./waiting_faults.ts";
 
 /** Settings of `sandbox`. */
 export interface SandboxOptions {
@@ -93,11 +94,17 @@ export function createWorlds(options: SandboxOptions) {
     return keysOf.keys().reduce((left, { size }) => left - size, maxPets);
   }
 
+  /** Returns how long the faults of all stores are. */
+  function lengthOfFaults(): number {
+    return keysOf.keys().reduce((sum, { faults }) => sum + faults.length, 0);
+  }
+
   function begin(keys: readonly string[]): Store {
     const onGrowth = () => shorten(keysOf.keys().map(({ journal }) => journal));
     const journal = new Journal(onEvent, onGrowth);
+    const faults = new WaitingFaults(lengthOfFaults);
     const own = [...keys];
-    const settings = { seed, keys: own, getPet, delay, room, journal };
+    const settings = { seed, keys: own, getPet, delay, room, faults, journal };
     const store = createStore(settings);
     keysOf.set(store, own);
     for (const key of keys) byKey.set(key, store);

@@ -103,7 +103,7 @@ async function runTrial(worlds: Worlds, { address, url: direct, trial, send }: {
   if (store instanceof Refusal) throw new Error(store.message);
   first.journal.clear();
   const when = { method, path: "/v1/pets" }; // not a health check
-  store.add(trial.faults.map((fault) => ({ when, ...fault })));
+  store.faults.add(trial.faults.map((fault) => ({ when, ...fault })));
   let received = await send(sent);
   if (isAskedAgain) {
     await send({ method: "POST", url: `${direct}/pets`, ...create });

@@ -221,7 +221,7 @@ test("a body that is cut fails after so many bytes; a shorter one is whole", asy
 
 test("a body is cut off once its socket is empty, though no event says so", async () => {
   const { first: store } = createWorlds({ pets: 2 });
-  store.add({ cut: 10 });
+  store.faults.add({ cut: 10 });
   const socket = Object.assign(new EventEmitter(), { writableLength: 10 });
   const response = { useChunkedEncodingByDefault: true };
   const headers = { authorization: "Bearer test" };
