@@ -137,8 +137,8 @@ export function jsonAnswer(
 }
 
 /**
- * No answer at all, for services that test how clients take that. `toNodeListener` closes the
- * connection. Other servers cannot: they send it, a 500, and the reason goes to `onError`.
+ * No answer at all, for services that test how clients take that. A server that can closes the
+ * connection; from a fetch function it is a 500, and `onError` gets the reason.
  */
 export const noAnswer: Answer = {
   status: 500,

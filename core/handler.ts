@@ -49,7 +49,7 @@ export function respond(
     if (answer.isSent === false) {
       const { route, keyId } = answer;
       const reason = new Error(
-        "The service gave no answer, but a fetch function must: the client gets a 500. toNodeListener would close the connection",
+        "The service gave no answer, but a fetch function must: the client gets a 500",
       );
       report(() => onError(reason, request, route, keyId));
     }

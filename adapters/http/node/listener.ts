@@ -151,6 +151,8 @@ function absoluteUrl(target: string): string | undefined {
  * another parser, such as `express.json()`, has read before cannot be read again: a create is then
  * answered with 500.
  *
+ * If the service answers `noAnswer` of `@petstore/service/kit`, the connection is closed.
+ *
  * @param handle what `createHandler` returns. Other fetch functions are served by libraries such as
  * srvx.
  * @param options `onError` receives errors of sending a response. Default: `console.error`.
