@@ -43,7 +43,8 @@ export function checkSeed(given: readonly unknown[], nextId?: unknown): Seed {
     return pet;
   });
   // There may be no next: then creates fail.
-  if (nextId === undefined) return { pets, nextId: last + 1n };
+  const next = last + 1n;
+  if (nextId === undefined || nextId === next) return { pets, nextId: next };
   if (isInt64(nextId) && nextId > last) return { pets, nextId };
   throw new TypeError(`Cannot seed pets: nextId ${mustBeAbove(last, nextId)}`);
 }

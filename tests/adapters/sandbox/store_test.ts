@@ -574,6 +574,12 @@ test("after the last int64 a create is a 500, and the log says why", async (t) =
   assert.equal(logged, "Error: Cannot create pet: no ids are left");
 });
 
+test("the pet with the last int64 may be there from the start, and after a reset", async () => {
+  const { store, get } = open({ pets: [{ ...REX, id: 2n ** 63n - 1n }] });
+  store.reset();
+  assert.match((await get()).text, /^\[\{"id":9223372036854775807,/);
+});
+
 test("several keys are accepted, and each has its own idempotency keys", async () => {
   const { store, service, get, create } = open({ key: ["a", "b"] });
   assert.equal(store.key, "a");

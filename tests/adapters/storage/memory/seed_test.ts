@@ -43,6 +43,8 @@ test("nextId is above the ids of the pets, and by default the next", () => {
   assert.equal(checkSeed([]).nextId, 1n);
   assert.equal(checkSeed(pets).nextId, INT64_MAX);
   assert.equal(checkSeed([REX, REX], 7n).nextId, 7n);
+  const none = checkSeed([{ ...REX, id: INT64_MAX }]);
+  assert.deepEqual(checkSeed(none.pets, none.nextId), none);
   const above = "greater than 9223372036854775806, at most 9223372036854775807";
   for (const wrong of [last, INT64_MAX + 1n, 7, null, "x"]) {
     const message = new RegExp(
