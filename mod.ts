@@ -27,10 +27,8 @@
  */
 
 export { createHandler } from "./adapters/handler.ts";
-export type {
-  HandlerOptions,
-  RateLimitResult,
-} from "./core/handler_options.ts";
+export type { HandlerOptions } from "./adapters/handler_options.ts";
+export type { RateLimitResult } from "./core/service.ts";
 export type { Handler } from "./core/handler.ts";
 export type {
   Answer,

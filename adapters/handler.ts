@@ -5,17 +5,20 @@
 
 import {
   type Answer,
-  type CheckedOptions,
   createService,
   type Handler,
-  type HandlerOptions,
   internalError,
   openApiDocument,
-  readHandlerOptions,
   report,
   type Service,
+  type ServiceOptions,
   toHandler,
 } from "../core/kit.ts";
+import {
+  type CheckedOptions,
+  type HandlerOptions,
+  readHandlerOptions,
+} from "./handler_options.ts";
 import { staticContent } from "./http/static_content.ts";
 import { corsLayer } from "./layers/cors.ts";
 import { isOwn, layered } from "./layers/order.ts";
@@ -113,7 +116,7 @@ function answering(
 }
 
 /** Makes the service without its layers. */
-export function serviceOf(options: CheckedOptions): Service {
+export function serviceOf(options: ServiceOptions): Service {
   const { baseUrl, hasGetPet, limits, storage } = options;
   const { idempotencyRetention } = storage;
   const document = staticContent(

@@ -5,10 +5,9 @@
 
 import type { Answer, BodyLimits, ReadBody, Service } from "./answer.ts";
 import { cutShort, late, type Refusal, tooLarge } from "./errors.ts";
-import type { CheckedOptions } from "./handler_options.ts";
 import { giveUp, Pieces, readBefore } from "./http/body.ts";
 import { ENCODE_BODY, MAX_PIECES, MICROTASKS, notRequest } from "./runtimes.ts";
-import { report } from "./service.ts";
+import { report, type ServiceOptions } from "./service.ts";
 
 /**
  * The service as a fetch function. It never rejects, but throws for a value that is no `Request`. It
@@ -29,7 +28,7 @@ export interface Handler {
  */
 export function toHandler(
   service: Service,
-  onError?: CheckedOptions["onError"],
+  onError?: ServiceOptions["onError"],
 ): Handler {
   function handle(request: Request): Promise<Response> {
     if (typeof request?.headers?.get !== "function") throw notRequest();
@@ -43,7 +42,7 @@ export function respond(
   service: Service,
   request: Request,
   connection: unknown,
-  onError: CheckedOptions["onError"] = (cause) => console.error(cause),
+  onError: ServiceOptions["onError"] = (cause) => console.error(cause),
 ): Promise<Response> {
   return service(request, connection, webBody(request)).then((answer) => {
     if (answer.isSent === false) {

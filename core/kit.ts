@@ -56,6 +56,7 @@ export {
 } from "./keys.ts";
 export {
   decodeUtf8,
+  DEFAULT_LIMITS,
   giveUp,
   Pieces,
   readBefore,
@@ -65,13 +66,7 @@ export {
 // Endpoints, and the service.
 export * from "./operation.ts";
 export * from "./router.ts";
-export {
-  createPipeline,
-  createService,
-  type PipelineOptions,
-  report,
-} from "./service.ts";
-export * from "./handler_options.ts";
+export * from "./service.ts";
 export {
   type Described,
   openApi,

@@ -8,6 +8,7 @@ import {
   CONNECTION_FIELDS,
   type Fields,
   type Service,
+  type ServiceRequest,
 } from "./answer.ts";
 import {
   internalError,
@@ -19,7 +20,6 @@ import {
   tooManyRequests,
   unavailable,
 } from "./errors.ts";
-import type { CheckedOptions, RateLimitResult } from "./handler_options.ts";
 import { normalizePath, parseTarget } from "./http/target.ts";
 import { parseBearer, readVerified, type VerifiedKey } from "./keys.ts";
 import type { Context, Endpoint } from "./operation.ts";
@@ -29,13 +29,54 @@ import { isStorageError } from "./pets/pet_storage.ts";
 import { createRouter, type Found } from "./router.ts";
 import { isFieldValue } from "./runtimes.ts";
 
+/** The result of counting a request. */
+export interface RateLimitResult {
+  /** If false, the request is over the limit and answered with 429. */
+  readonly allowed: boolean;
+  /**
+   * Header fields of the answer, such as `ratelimit`. In a 429, `retry-after` is 1 (second) by
+   * default.
+   */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What a service is made of, beside its document. */
+export interface ServiceOptions extends Omit<Context, "document"> {
+  /** Decides which API keys are valid: see `createHandler`. */
+  readonly keys: {
+    verify(
+      key: string,
+    ):
+      | VerifiedKey
+      | boolean
+      | undefined
+      | Promise<VerifiedKey | boolean | undefined>;
+  };
+  /** Counts a request with a valid API key: receives the key, or its `caller` if it has one. */
+  readonly rateLimit?:
+    | ((
+      caller: string,
+    ) => RateLimitResult | Promise<RateLimitResult>)
+    | undefined;
+  /** Receives the cause of every 500 and 503, the request, its route, and the id of its key. */
+  readonly onError: (
+    cause: unknown,
+    request: ServiceRequest,
+    route: string | undefined,
+    keyId: string | number | undefined,
+  ) => void;
+  /** More endpoints, at their own paths. */
+  readonly endpoints: readonly Endpoint[];
+}
+
 /** Who may call, how often, and who receives the cause of a 500 or 503. */
-export type PipelineOptions =
-  & Pick<CheckedOptions, "keys" | "onError">
-  & Partial<Pick<CheckedOptions, "rateLimit">>;
+export type PipelineOptions = Pick<
+  ServiceOptions,
+  "keys" | "rateLimit" | "onError"
+>;
 
 /** Makes the service: the operations below its base address, and `endpoints` at their own paths. */
-export function createService(options: CheckedOptions & Context): Service {
+export function createService(options: ServiceOptions & Context): Service {
   const { baseUrl, endpoints, hasGetPet } = options;
   const findOperation = createRouter(
     operationsOf(options).map(({ fields, run, ...operation }): Endpoint => ({

@@ -20,7 +20,7 @@ function roomOf(path: string): string {
 
 /** Files that import no `node:` module and name no runtime, so that they run in a browser too. */
 const ANYWHERE =
-  /^(?:mod\.ts$|core\/|adapters\/(?:storage\/memory|client|storage\/d1|keys)\/|adapters\/handler\.ts$|adapters\/layers\/(?:cors|order|tracing)\.ts$)/;
+  /^(?:mod\.ts$|core\/|adapters\/(?:storage\/memory|client|storage\/d1|keys)\/|adapters\/handler(?:_options)?\.ts$|adapters\/layers\/(?:cors|order|tracing)\.ts$)/;
 
 interface Source {
   readonly path: string;
@@ -79,7 +79,6 @@ const INSIDE_OUT = [
   "operations.ts",
   "openapi",
   "router.ts",
-  "handler_options.ts",
   "service.ts",
   "handler.ts",
   "storage.ts",
@@ -99,7 +98,7 @@ test("a file of the core imports valibot, its room, and what is further inside",
 
 test("mod.ts imports the core, and the adapters that need nothing but fetch", () => {
   const isAllowed = (name: string) =>
-    /^(?:core|adapters\/storage\/memory|adapters\/keys)\/|^adapters\/handler\.ts$/
+    /^(?:core|adapters\/storage\/memory|adapters\/keys)\/|^adapters\/handler(?:_options)?\.ts$/
       .test(name);
   assert.deepEqual(wrong(/^mod\.ts$/, isAllowed), []);
 });
@@ -109,7 +108,7 @@ const DOORS = ["core/storage.ts", "core/kit.ts"];
 /** Rooms that every adapter may use, and those that put others together, but not each other. */
 const SHARED = ["http", "layers"];
 const PROGRAMS = ["standalone", "sandbox"];
-const COMPOSED = ["handler.ts", ...PROGRAMS];
+const COMPOSED = ["handler.ts", "handler_options.ts", ...PROGRAMS];
 
 test("an adapter imports the doors of the core, itself and what adapters share", () => {
   const isAllowed = (name: string, importer: string): boolean => {

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { serviceOf } from "../handler.ts";
+import { readHandlerOptions } from "../handler_options.ts";
 import {
   type Answer,
   noAnswer,
@@ -9,7 +10,6 @@ import {
   parseBearer,
   parseTarget,
   type ReadBody,
-  readHandlerOptions,
   readText,
   type Service,
   type ServiceRequest,

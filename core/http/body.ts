@@ -18,6 +18,7 @@ import {
 } from "../errors.ts";
 import { isChunked, MAX_PIECES, MIN_PIECE } from "../runtimes.ts";
 
+/** The limits on a body, unless options say otherwise. */
 export const DEFAULT_LIMITS: BodyLimits = {
   maxBodyBytes: 65_536,
   bodyTimeout: 10_000,

@@ -34,9 +34,9 @@ const { timeout, retries, setTimer } = readOptions({
 
 /** By the file and name of an option. */
 const MEASURES: Readonly<Record<string, IsReached>> = {
-  "core/handler_options.ts maxBodyBytes": async (n) =>
+  "adapters/handler_options.ts maxBodyBytes": async (n) =>
     (await post(new Uint8Array(n + 1))).status === 413,
-  "core/handler_options.ts bodyTimeout": async (n, t) =>
+  "adapters/handler_options.ts bodyTimeout": async (n, t) =>
     await endsWithin(n, t, () => post(new ReadableStream())),
   "adapters/client/options.ts timeout": (n, t) =>
     endsWithin(

@@ -5,7 +5,7 @@ import { createDrain } from "../../adapters/layers/drain.ts";
 import { logLayer } from "../../adapters/layers/log.ts";
 import { memoryStorage } from "../../adapters/storage/memory/mod.ts";
 import { createHandler } from "../../adapters/handler.ts";
-import type { HandlerOptions } from "../../core/handler_options.ts";
+import type { HandlerOptions } from "../../adapters/handler_options.ts";
 import { jsonAnswer } from "../../core/answer.ts";
 import { cutShort } from "../../core/errors.ts";
 import { apiKeys } from "../../core/keys.ts";

@@ -8,7 +8,7 @@ import test from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { memoryStorage } from "../../adapters/storage/memory/mod.ts";
 import { StorageError } from "../../core/pets/pet_storage.ts";
-import type { HandlerOptions } from "../../core/handler_options.ts";
+import type { HandlerOptions } from "../../adapters/handler_options.ts";
 import { type Answer, ask } from "../contract/ask.ts";
 import { exchange, EXCHANGES, type Sent } from "../contract/exchanges.ts";
 import { PetsClient } from "../contract/pets_client.ts";

@@ -5,7 +5,7 @@ export const COVERED: Readonly<Record<string, string>> = {
   "imports_test.ts": "core/kit.ts mod.ts",
 
   "adapters/handler_contract_test.ts": "core/pet_store.ts core/service.ts",
-  "adapters/handler_test.ts": "core/handler_options.ts core/options.ts",
+  "adapters/handler_test.ts": "adapters/handler_options.ts core/options.ts",
   "core/http/body_test.ts": "core/handler.ts core/runtimes.ts",
   "core/keys_test.ts": "core/sha256.ts",
   "core/openapi/openapi_test.ts":

@@ -2,7 +2,7 @@
 
 import { memoryStorage } from "../../adapters/storage/memory/mod.ts";
 import { apiKeys } from "../../core/keys.ts";
-import type { HandlerOptions } from "../../core/handler_options.ts";
+import type { HandlerOptions } from "../../adapters/handler_options.ts";
 import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import { createHandler } from "../../adapters/handler.ts";
 import type { OpenService } from "../contract/ask.ts";

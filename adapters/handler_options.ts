@@ -1,30 +1,19 @@
-/** The options of the service, and how they are checked. */
+/** The options of `createHandler`, and how they are checked. */
 
-import type { Layer, ServiceRequest } from "./answer.ts";
-import { parseBaseUrl } from "./http/base_url.ts";
-import { DEFAULT_LIMITS } from "./http/body.ts";
-import type { VerifiedKey } from "./keys.ts";
-import type { Context, Endpoint } from "./operation.ts";
 import {
   checkFunction,
   checkIntegers,
   checkNames,
+  checkRuntime,
+  DEFAULT_LIMITS,
+  type Endpoint,
+  type Layer,
   MAX_TIME,
+  parseBaseUrl,
+  type ServiceOptions,
   shown,
-} from "./options.ts";
-import type { PetStorage } from "./pets/pet_storage.ts";
-import { checkRuntime } from "./runtimes.ts";
-
-/** The result of counting a request. */
-export interface RateLimitResult {
-  /** If false, the request is over the limit and answered with 429. */
-  readonly allowed: boolean;
-  /**
-   * Header fields of the answer, such as `ratelimit`. In a 429, `retry-after` is 1 (second) by
-   * default.
-   */
-  readonly headers?: Readonly<Record<string, string>>;
-}
+} from "../core/kit.ts";
+import type { PetStorage } from "../core/storage.ts";
 
 /** Settings of `createHandler`, whose example shows them. */
 export interface HandlerOptions {
@@ -36,15 +25,7 @@ export interface HandlerOptions {
    * one user may have several keys. `false` and `undefined` are answered with 401, anything else
    * with 500.
    */
-  readonly keys: {
-    verify(
-      key: string,
-    ):
-      | VerifiedKey
-      | boolean
-      | undefined
-      | Promise<VerifiedKey | boolean | undefined>;
-  };
+  readonly keys: ServiceOptions["keys"];
   /**
    * Where the service is mounted: a path, or an absolute URL whose path is used. `Location` and
    * `Link` are absolute under an absolute URL, and relative references otherwise. Default: `/v1`.
@@ -71,9 +52,7 @@ export interface HandlerOptions {
    * Counts each request with a valid API key: receives the key, or the `caller` if `verify` named
    * one. A request over the limit is answered with 429. Default: no limit.
    */
-  readonly rateLimit?: (
-    caller: string,
-  ) => RateLimitResult | Promise<RateLimitResult>;
+  readonly rateLimit?: NonNullable<ServiceOptions["rateLimit"]>;
   /**
    * More endpoints, at their own paths: the page that documents the service, which is
    * `await docs(…)` of `@petstore/service/docs`, and probes and metrics of
@@ -92,24 +71,11 @@ export interface HandlerOptions {
    * such as `/v1/pets/{petId}`; and the id of its API key. The last two are `undefined` if they are
    * not known (yet). Its own failures are ignored. Default: `console.error`.
    */
-  readonly onError?: (
-    cause: unknown,
-    request: ServiceRequest,
-    route: string | undefined,
-    keyId: string | number | undefined,
-  ) => void;
+  readonly onError?: ServiceOptions["onError"];
 }
 
-/** The options of `createHandler`, checked and filled in, without `cors`. */
-export interface CheckedOptions extends Omit<Context, "document"> {
-  /** Decides which API keys are valid. */
-  readonly keys: HandlerOptions["keys"];
-  /** Counts each request with a valid API key. */
-  readonly rateLimit: HandlerOptions["rateLimit"] | undefined;
-  /** Receives the cause of every 500 and 503. */
-  readonly onError: NonNullable<HandlerOptions["onError"]>;
-  /** More endpoints, at their own paths. */
-  readonly endpoints: readonly Endpoint[];
+/** The options, checked and filled in, without `cors`. */
+export interface CheckedOptions extends ServiceOptions {
   /** What wraps the service, in any order. */
   readonly layers: readonly Layer[];
 }
