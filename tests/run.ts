@@ -6,7 +6,7 @@
  *
  * - `test`: all `*_test.ts`, the examples in comments, and the adapters of Node and Bun on these.
  * - `laws`: the properties alone.
- * - `all`: what takes longer, `*_slow.ts` and `*_fault.ts`; `test` on Bun and on Node; and 20 mutants.
+ * - `all`: what takes longer, `*_slow.ts` and `*_fault.ts`; and `test` on Bun and on Node.
  * - `node`: `test` there.
  * - `long`: `*_long.ts`, `*_fault.ts` on Bun and on Node, 20,000 runs of each property, and `mutants`.
  * - `mutants`: `lab/mutants.ts`, which says what else it takes.
@@ -85,7 +85,6 @@ const KINDS: Readonly<Record<string, (paths: readonly string[]) => Steps>> = {
       [...DENO, ...files("tests/lab/faults/*_fault.ts")],
       ON_BUN,
       ON_NODE,
-      [...MUTANTS, "--near", "--count", "20"],
     ),
   node: () => [[ON_NODE]],
   long: () =>

@@ -1,9 +1,8 @@
 /**
  * Mutation testing: changes one thing in a copy of the sources, runs the tests that should notice, the
- * nearest first, then all tests; and prints what nothing noticed. With `--near` it runs no more than the
- * test of the same name. Fails if too few were noticed.
+ * nearest first, then all tests; and prints what nothing noticed. Fails if too few were noticed.
  *
- *     deno run -A tests/run.ts mutants [--near] [--count N] [--seed N] [PATH…]
+ *     deno run -A tests/run.ts mutants [--count N] [--seed N] [PATH…]
  */
 
 import { spawn } from "node:child_process";
@@ -31,14 +30,10 @@ interface Mutant extends Mutation {
 }
 
 const SOURCES = ["core/**/*.ts", "adapters/**/*.{ts,js}"];
-/** How long a test, those of a folder, and all tests may take, in ms: a mutant may loop for ever. */
-const TIMEOUT = { own: 60_000, near: 180_000, all: 900_000 };
-/**
- * How many of 100 mutants must be noticed. The test of the same name notices 65 to 75 %, but fewer than
- * half in one of twenty samples of 20; fewer than 30 % in one of three thousand. All that are near
- * notice 94 %, and samples of 150 differ by 4.
- */
-const LEAST = { own: 30, all: 90 };
+/** How long the tests of a folder, and all tests may take, in ms: a mutant may loop for ever. */
+const TIMEOUT = { near: 180_000, all: 900_000 };
+/** How many of 100 mutants must be noticed. All do 94 %, and samples of 150 differ by 4. */
+const LEAST = 90;
 
 /** Few runs of each property; and more files at the same time than cores, because many tests mostly wait. */
 const ENV: Record<string, string> = {
@@ -191,15 +186,13 @@ function show({ path, start, end, to }: Mutant): string {
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    near: { type: "boolean", default: false },
     count: { type: "string", default: "150" },
   },
 });
 const seed = Number(process.env.LAWS_SEED);
 const paths = positionals.length > 0
   ? positionals
-  : globSync(SOURCES, { cwd: ROOT }).sort()
-    .filter((path) => !values.near || !path.endsWith(".js")); // a browser takes a minute
+  : globSync(SOURCES, { cwd: ROOT }).sort();
 const all = paths.flatMap(mutantsOf);
 // A multiplicative hash spreads the sample over all files.
 const order = (i: number): number => Math.imul(i ^ seed, 0x9e3779b1) >>> 0;
@@ -217,9 +210,8 @@ try {
     const filter = (path: string): boolean => !/\/\.git$/.test(path);
     cpSync(ROOT, copy, { recursive: true, verbatimSymlinks: true, filter });
     for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
-      const notice = values.near
-        ? await findNotice(copy, next, [ownTestOf(next.path)], TIMEOUT.own)
-        : await findNotice(copy, next, testsOf(next.path), TIMEOUT.near);
+      const tests = testsOf(next.path);
+      const notice = await findNotice(copy, next, tests, TIMEOUT.near);
       if (notice === undefined) survivors.push(next);
       const who = notice?.replace(ON_DENO, "").trim() ?? "nothing near";
       console.log(`Noticed by ${who}: ${show(next)}`);
@@ -228,7 +220,7 @@ try {
   for (const run of runs) if (run.status === "rejected") throw run.reason;
   // One at a time: tests with deadlines must not fail for want of a processor.
   const [copy = ""] = copies;
-  for (const mutant of values.near ? [] : survivors.splice(0)) {
+  for (const mutant of survivors.splice(0)) {
     if (await findNotice(copy, mutant, [ALL], TIMEOUT.all)) continue;
     survivors.push(mutant);
     console.log(`Not noticed: ${show(mutant)}`);
@@ -240,5 +232,4 @@ const noticed = chosen.length - survivors.length;
 console.log(
   `Mutants: ${noticed} of ${chosen.length} noticed (of ${all.length}) --count ${chosen.length} --seed ${seed}`,
 );
-const least = values.near ? LEAST.own : LEAST.all;
-if (noticed * 100 < least * chosen.length) process.exitCode = 1;
+if (noticed * 100 < LEAST * chosen.length) process.exitCode = 1;
