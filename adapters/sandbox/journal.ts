@@ -1,6 +1,11 @@
 /** The journal: the requests that the service received, and how they were answered. */
 
-import { type Fields, type ReadBody, report } from "../../core/kit.ts";
+import {
+  type Answer,
+  type Fields,
+  type Layer,
+  report,
+} from "../../core/kit.ts";
 import type { Fault } from "./fault.ts";
 
 /** A request to the service. */
@@ -213,19 +218,30 @@ function entryToJson({ added, ...entry }: Entry): string {
   return added === undefined ? json : `${json.slice(0, -1)},"added":${added}}`;
 }
 
-/** Reads as `readBody` does, and records a body that was read. */
-export function recording(
-  readBody: ReadBody,
-  entry: Entry,
-  journal: Journal,
-): ReadBody {
-  return async (...limits) => {
-    const body = await readBody(...limits);
-    if (!("status" in body) && body.byteLength > 0) {
-      // A byte order mark is kept: a client should not send one.
-      entry.body = new TextDecoder("utf-8", { ignoreBOM: true }).decode(body);
-      journal.tell("bytes", entry);
-    }
-    return body;
+/** Records the body that a service reads, and the pet that it adds. */
+export function recordLayer(entry: Entry, journal: Journal): Layer {
+  return (service) => async (request, connection, readBody) => {
+    const answer = await service(request, connection, async (...limits) => {
+      const body = await readBody(...limits);
+      if (!("status" in body) && body.byteLength > 0) {
+        // A byte order mark is kept: a client should not send one.
+        entry.body = new TextDecoder("utf-8", { ignoreBOM: true }).decode(body);
+        journal.tell("bytes", entry);
+      }
+      return body;
+    });
+    const added = idAdded(answer);
+    if (added !== undefined) entry.added = added;
+    // A body of unknown length is read before its type is refused.
+    if (answer.status === 415) entry.body = null;
+    journal.measure(entry);
+    return answer;
   };
+}
+
+/** Returns the id of the pet that a request added; `undefined` if it added none. */
+function idAdded({ status, headers, body }: Answer): bigint | undefined {
+  if (status !== 201 || headers["idempotent-replayed"]) return undefined;
+  const [, id] = /^\{"id":(\d+),/.exec(String(body)) ?? [];
+  return id === undefined ? undefined : BigInt(id);
 }

@@ -22,7 +22,12 @@ import type { Seed } from "../storage/memory/seed.ts";
 import { breakBody, type Connection } from "./break_body.ts";
 import type { FaultAnswer, FaultTime } from "./fault.ts";
 import { madeAnswer } from "./fault_answer.ts";
-import { type Entry, type Journal, recording, shortFault } from "./journal.ts";
+import {
+  type Entry,
+  type Journal,
+  recordLayer,
+  shortFault,
+} from "./journal.ts";
 import type { Arrived } from "./match_fault.ts";
 import { allowPrefer, preferred } from "./prefer.ts";
 import { makeSeed } from "./seed.ts";
@@ -95,36 +100,27 @@ export function createStore(settings: StoreSettings) {
     request: ServiceRequest,
     exchange: Exchange,
   ): Promise<Answer> {
-    const { entry, signal, connection, other } = exchange;
+    const { entry, signal, connection, other, readBody } = exchange;
     const { method, headers } = request;
-    const readBody = recording(exchange.readBody, entry, journal);
     const at = arrived(request);
     const taken = faults.take(at);
     if (taken !== undefined) entry.fault = shortFault(taken);
     const fault = taken ?? preferred(headers.get("prefer") ?? "");
     const made = madeAnswer(fault, at);
-    let result = made ?? noAnswer;
-    if (fault.work === true || made === undefined) {
-      const done = await service(request, undefined, readBody);
-      const added = idAdded(done);
-      if (added !== undefined) entry.added = added;
-      // A body of unknown length is read before its type is refused.
-      if (done.status === 415) entry.body = null;
-      result = made ?? done;
-    } else {
-      // For the journal; and closing a connection with unread bytes would reset it.
-      const limits = { maxBodyBytes: 65_536, bodyTimeout: 1000 };
-      await readText(request, limits, readBody);
-    }
-    journal.measure(entry);
+    const isCarriedOut = made === undefined || fault.work === true;
     const time = fault.delay ?? delay;
-    if (time > 0) await sleep(time, undefined, { signal }).catch(() => {}); // the client left early
+    const recorded = recordLayer(entry, journal)(
+      isCarriedOut ? service : readsBody,
+    );
+    const faulty: Service = async (...all) => {
+      const done = await recorded(...all);
+      if (time > 0) await sleep(time, undefined, { signal }).catch(() => {}); // the client left early
+      return made ?? done;
+    };
+    let result = await cors(faulty)(request, undefined, readBody);
     if (result.isSent !== false) {
-      const own = result;
-      result = await cors(async () => own)(request, undefined, readBody);
-      const changes = fault.answer?.headers;
       result = withRequestId(allowPrefer(result), headers);
-      result = replaceFields(result, changes, other);
+      result = replaceFields(result, fault.answer?.headers, other);
       const onPiece = () => journal.tell("bytes", entry);
       const onEnd = () => connection ?? journal.end(entry);
       const sending = { signal, connection, onPiece, onEnd };
@@ -159,6 +155,16 @@ export function createStore(settings: StoreSettings) {
   };
 }
 
+/**
+ * Only reads the body: for the journal, and because closing a connection with unread bytes would
+ * reset it.
+ */
+const readsBody: Service = async (request, _connection, readBody) => {
+  const limits = { maxBodyBytes: 65_536, bodyTimeout: 1000 };
+  await readText(request, limits, readBody);
+  return noAnswer;
+};
+
 /** Adds the `X-Request-Id` that the client sent, or a new one, as the server with a log does. */
 function withRequestId(
   answer: Answer,
@@ -168,13 +174,6 @@ function withRequestId(
   const isValid = /^[A-Za-z0-9._~-]{1,128}$/.test(sent);
   const id = isValid ? sent : crypto.randomUUID();
   return withFields(answer, { "x-request-id": id });
-}
-
-/** Returns the id of the pet that a request added; `undefined` if it added none. */
-function idAdded({ status, headers, body }: Answer): bigint | undefined {
-  if (status !== 201 || headers["idempotent-replayed"]) return undefined;
-  const [, id] = /^\{"id":(\d+),/.exec(String(body)) ?? [];
-  return id === undefined ? undefined : BigInt(id);
 }
 
 /**
