@@ -78,7 +78,7 @@ export class SqliteDatabase {
       if (!isBusy(error)) throw this.#explain(action, error);
     }
     const deadline = performance.now() + this.#lockTimeout;
-    const repeated = this.#locked.then(pause).then(() =>
+    const repeated = Promise.all([this.#locked, pause()]).then(() =>
       retryWhileLocked(
         deadline - performance.now(),
         attempt,

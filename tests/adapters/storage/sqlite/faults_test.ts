@@ -264,7 +264,7 @@ it("reads of a locked file are tried in order, one at a time, until lockTimeout"
   const { get } = StatementSync.prototype;
   let isLocked = true;
   let attempts = 0;
-  t.mock.method(Math, "random", () => 1); // each pause is of 8 ms
+  const pauses = t.mock.method(Math, "random", () => 1).mock; // each of 8 ms
   t.after(() => StatementSync.prototype.get = get);
   Object.assign(StatementSync.prototype, {
     get(this: StatementSync, ...values: Parameters<typeof get>) {
@@ -295,7 +295,9 @@ it("reads of a locked file are tried in order, one at a time, until lockTimeout"
   assert.ok(passed >= 300 && attempts < 80 + passed / 7, `${attempts}`);
   const kept = await readAll();
   isLocked = false;
+  const before = pauses.callCount();
   await Promise.all(kept);
+  assert.equal(pauses.callCount(), before); // only what is locked pauses
   assert.deepEqual(order, Array.from({ length: 20 }, () => ids).flat());
   // Reads that wait for the lock are not left behind by the end.
   isLocked = true;
