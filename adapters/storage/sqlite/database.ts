@@ -95,19 +95,19 @@ export class SqliteDatabase {
    *
    * @throws {StorageError} `unavailable`, as `read` does.
    */
-  readEach(
+  async readEach(
     action: string,
     queries: readonly Query[],
   ): Promise<readonly unknown[]> {
-    const readOne = ({ action, query }: Query) => {
+    const readOne = ({ query }: Query) => {
       try {
         return query();
       } catch (error) {
         if (isBusy(error)) throw error;
-        return this.#explain(action, error);
+        return error;
       }
     };
-    return this.read(action, () => {
+    const results = await this.read(action, () => {
       // A single read needs no transaction, which would take up to a tenth of a request; several
       // would each lock the file without one. One that could not be rolled back may be open.
       if (queries.length === 1 || this.file.isTransaction) {
@@ -120,6 +120,12 @@ export class SqliteDatabase {
         this.#rollBack();
       }
     });
+    // Only now: in a transaction the pages in the log cannot be counted.
+    return queries.map(({ action }, i) =>
+      results[i] instanceof Error
+        ? this.#explain(action, results[i])
+        : results[i]
+    );
   }
 
   /**

@@ -4,6 +4,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
@@ -179,6 +180,26 @@ for (
     else await assertUnavailable(storage.create(REX), reason);
   });
 }
+
+it("a crowd of reads that meets damage hears that the log was emptied", async ({ t, path, open }) => {
+  const storage = await open();
+  const { id } = await storage.create(REX);
+  const { get } = StatementSync.prototype;
+  t.after(() => StatementSync.prototype.get = get);
+  Object.assign(StatementSync.prototype, {
+    get(this: StatementSync, ...values: Parameters<typeof get>) {
+      if (`${values}` !== "9") return get.apply(this, values);
+      truncateSync(`${path}-wal`);
+      throw Object.assign(new Error("malformed"), { errcode: 11 });
+    },
+  });
+  const crowd = [storage.get(id), storage.get(id)];
+  await assertUnavailable(
+    storage.get(petId(9n)),
+    /Cannot get pet: .*-wal was emptied while in use/,
+  );
+  await Promise.all(crowd);
+});
 
 it("sqliteStorage writes no more if a transaction that failed cannot be rolled back", async ({ t, open }) => {
   const run = () => {
