@@ -28,18 +28,16 @@ import {
   type Found,
   inspect,
   isIndexEmptied,
-  isLogOurs,
   LOOK_INTERVAL,
   mayRead,
   nextState,
+  NOTICE_TIME,
   readFiles,
   type State,
 } from "./files.ts";
 
 /** How long `close` waits until the database can be closed without harm, in ms. */
 const CLOSING_TIME = 5000;
-/** How long after a log was found emptied all processes know it, in ms. */
-const NOTICE_TIME = 2 * LOOK_INTERVAL;
 /** Sizes in the log, in bytes (SQLite's document WAL-mode File Format). */
 const LOG_HEADER = 32;
 const FRAME_HEADER = 24;
@@ -68,7 +66,13 @@ export class SqliteFile {
   readonly #opened: Files;
   /** The size of a page in the log, in bytes; 0 if SQLite cannot count them (before 3.51). */
   readonly #frameSize: number;
-  #state: State = { kind: "in place", suffix: "", since: 0, logVersion: "" };
+  #state: State = {
+    kind: "in place",
+    suffix: "",
+    since: 0,
+    logVersion: "",
+    isLogOurs: true,
+  };
   /** Resolves once the database is closed, or `close` has given up. */
   readonly #closed = Promise.withResolvers<void>();
   /** Until when `close` waits for the files, in ms; `Infinity` if it does not wait for them. */
@@ -269,10 +273,11 @@ export class SqliteFile {
    */
   #putLogAway(): void {
     const state = this.#state;
-    const found = this.#inspect();
-    const isOurs = isLogOurs(state, found);
+    const { log } = this.#inspect();
+    // If another log or none is at the path, nobody else can write to the one that is open.
+    const isOurs = state.isLogOurs || log !== "in place";
     if (isOurs) this.#checkpoint("TRUNCATE");
-    if (found.log !== "in place") return;
+    if (log !== "in place") return;
     const isMoved = readFiles(this.#path).log?.size === 0;
     const aside = isOurs && !isMoved ? renameLog(this.#path) : undefined;
     console.warn(describeLog(this.#path, state, isMoved, aside));

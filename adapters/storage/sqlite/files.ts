@@ -8,7 +8,8 @@
  *
  * - *In place*: all is well.
  * - *Main gone*, *main replaced*: it reads, but writes nothing until the file is back. At the end it
- *   moves the log into the file that is open, wherever that is, or renames it.
+ *   moves the log into the file that is open, wherever that is, or renames it. If another program
+ *   writes to the log meanwhile, that is *log replaced*.
  * - *Log gone* (the log or the index): it neither reads nor writes. It moves what the log holds into
  *   the main file, and then closes the database. If it only closed it, nothing would be moved while
  *   others have it open.
@@ -20,7 +21,7 @@
  * - *Main emptied*: as after *log replaced*, but it renames the log before, which SQLite deletes
  *   beside an empty file.
  *
- * Only a main file that is gone can come back: the rest is for good. Each row of the table in
+ * Only a main file that is gone or replaced can come back: the rest is for good. Each row of the table in
  * tests/adapters/storage/sqlite/files_test.ts is one case.
  */
 
@@ -28,7 +29,11 @@ import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 
 /** The pause between two looks, in ms. */
 export const LOOK_INTERVAL = 100;
+/** How long after a loss all processes know it, in ms. */
+export const NOTICE_TIME = 2 * LOOK_INTERVAL;
 
+const RESTORE =
+  "stop all programs that use the database, move -wal and -shm away, and restore a backup";
 const MAY_BE_LOST =
   "The newest pets and changes of API keys may be lost. So that no id is given twice, first run this with an N above all ids that clients know: DELETE FROM sqlite_sequence WHERE name = 'pets'; INSERT INTO sqlite_sequence VALUES ('pets', N)";
 
@@ -70,8 +75,10 @@ export interface State {
   readonly suffix: "" | "-wal" | "-shm";
   /** When it was found, in ms; for the main file, when it was first missed. */
   readonly since: number;
-  /** Of the log at that time. */
+  /** Of the log, when it was last seen. */
   readonly logVersion: string;
+  /** False if somebody has written to the log since the main file was missed. */
+  readonly isLogOurs: boolean;
 }
 
 /** Reads what is at the three paths now. */
@@ -124,7 +131,7 @@ export function nextState(state: State, found: Found, now: number): State {
   const become = (
     kind: State["kind"],
     suffix: State["suffix"] = "",
-  ): State => ({ kind, suffix, since: now, logVersion });
+  ): State => ({ kind, suffix, since: now, logVersion, isLogOurs: true });
   const which = (fate: Fate) =>
     log === fate ? "-wal" : index === fate ? "-shm" : undefined;
   const emptied = which("emptied");
@@ -132,27 +139,32 @@ export function nextState(state: State, found: Found, now: number): State {
   const gone = which("gone");
   if (main === "emptied") return become("main emptied");
   if (emptied) return become("log emptied", emptied);
+  // Who writes to the new one uses our index.
+  if (log === "replaced" && index === "in place") {
+    return become("log replaced", "-wal");
+  }
+  const isMissed = state.kind === "main gone" || state.kind === "main replaced";
+  // Who opens another main file uses the log and the index that are at the path. An empty log is
+  // one that another server has moved into the old file.
+  const isWritten = isMissed && log === "in place" &&
+    logVersion !== state.logVersion && !logVersion.startsWith("0:");
+  // Until then, other servers may add pets, because they have not missed the main file.
+  if (isWritten && now - state.since >= NOTICE_TIME) {
+    return become("log replaced");
+  }
   // Before the log: while the main file is gone the log stays as it is, for when it comes back.
   if (main !== "in place" && !isLogGone) {
     const kind = `main ${main}` as const;
-    return state.kind === "in place" ? become(kind) : { ...state, kind };
+    if (!isMissed) return become(kind);
+    const isLogOurs = state.isLogOurs && !isWritten;
+    return log === "in place"
+      ? { ...state, kind, logVersion, isLogOurs }
+      : { ...state, kind, isLogOurs };
   }
   // Others may have written to the new one: their pages would mix with ours.
   if (replaced) return become("log replaced", replaced);
   if (isLogGone) return state;
   return gone ? become("log gone", gone) : become("in place");
-}
-
-/**
- * Tells whether nobody else has used the log that is open since the main file was first missed, so
- * that it may be moved or renamed. A process that opens another main file at the path uses the log
- * and the index that it finds there, and so may write to ours. It cannot if the log at the path is
- * gone. If another one is there, an index of its own is the proof: what writes to that log does not
- * use our index.
- */
-export function isLogOurs(state: State, found: Found): boolean {
-  if (found.log === "in place") return found.logVersion === state.logVersion;
-  return found.log === "gone" || found.index === "replaced";
 }
 
 /** Tells whether the database may still be read. */
@@ -172,10 +184,13 @@ export function describe(path: string, { kind, suffix }: State): string {
     case "main replaced":
       return `${path} was replaced while in use, and pets that were added in the ${LOOK_INTERVAL} ms before are in the old file only; save the pets that lists still show, then restart`;
     case "main emptied":
-      return `${path} was emptied while in use; stop all programs that use the database, move -wal and -shm away, and restore a backup`;
+      return `${path} was emptied while in use; ${RESTORE}`;
     case "log gone":
       return `${file} was deleted while in use; restart this process before anything else uses the database`;
     case "log replaced":
+      if (suffix === "") {
+        return `${path} was replaced while in use, and another program uses the new file with the old -wal, which damages it; ${RESTORE}`;
+      }
       return `${file} was replaced while in use, so another program uses the database; end that program, then restart this process. ${MAY_BE_LOST}`;
     case "log emptied":
       return `${file} was emptied while in use; stop all programs that use the database, then start again${

@@ -267,29 +267,48 @@ it("a file that is back at the end is closed as usual", async ({ t, path, open }
   assert.deepEqual(query(path, "SELECT name FROM pets"), ["Rex"]);
 });
 
-it("the log of a replaced file is left alone once a new server writes to it", async ({ t, path: file, open }) => {
-  await (await open(file)).close();
-  copyFileSync(file, `${file}.backup`);
-  const storage = await open(file);
-  const { id } = await storage.create(REX);
-  const lines: string[] = [];
-  t.mock.method(console, "warn", (line: string) => void lines.push(line));
-  renameSync(file, `${file}.old`);
-  renameSync(`${file}.backup`, file);
-  await assertUnavailable(storage.ping(), /was replaced while in use/);
-  const server = startStorage();
-  await server.tell(`open ${file}`);
-  const created = await server.tell("create 2 1");
-  await storage.close();
-  assert.match(lines.join("\n"), /: unless a server already uses a new/);
-  assert.deepEqual(await server.tell("ping"), ["well"]);
-  await server.kill();
-  const { pets } = await (await open(file)).list({ limit: 9, after: id });
-  assert.deepEqual(
-    pets.map(({ id, name }) => `created ${id} ${name}`),
-    created,
-  );
-});
+for (const isNoticed of [false, true]) {
+  it(`the log of a replaced file is left alone once a new server writes to it${isNoticed ? ", and nothing is read" : ""}`, async ({ t, path: file, open }) => {
+    await (await open(file)).close();
+    copyFileSync(file, `${file}.backup`);
+    const storage = await open(file);
+    const { id } = await storage.create(REX);
+    warnings(t);
+    renameSync(file, `${file}.old`);
+    renameSync(`${file}.backup`, file);
+    await assertUnavailable(storage.ping(), /was replaced while in use/);
+    const server = startStorage();
+    await server.tell(`open ${file}`);
+    const created = [...await server.tell("create 2 1")];
+    if (isNoticed) {
+      await delay(2 * LOOK_INTERVAL);
+      created.push(...await server.tell("create 2 1"));
+      const problem = /another program uses the new file with the old -wal/;
+      await until(
+        "it has noticed",
+        () =>
+          storage.get(id).then(
+            () => false,
+            ({ message }) => problem.test(message),
+          ),
+      );
+      await assertAllRefused(storage, problem);
+      renameSync(file, `${file}.new`);
+      renameSync(`${file}.old`, file);
+      await assertAllRefused(storage, problem);
+      renameSync(file, `${file}.old`);
+      renameSync(`${file}.new`, file);
+    }
+    await storage.close();
+    assert.deepEqual(await server.tell("ping"), ["well"]);
+    await server.kill();
+    const { pets } = await (await open(file)).list({ limit: 9, after: id });
+    assert.deepEqual(
+      pets.map(({ id, name }) => `created ${id} ${name}`),
+      created,
+    );
+  });
+}
 
 it("the log of a file that was replaced in use stays if it is another server's", async ({ t, path, open }) => {
   const storage = await open();

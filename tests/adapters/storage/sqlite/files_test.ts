@@ -8,6 +8,7 @@ import {
   inspect,
   mayRead,
   nextState,
+  NOTICE_TIME,
   type State,
 } from "../../../../adapters/storage/sqlite/files.ts";
 
@@ -138,20 +139,29 @@ test("inspect finds in place what was missing when the file was opened", () => {
   assert.deepEqual([log, index], ["in place", "in place"]);
 });
 
-const NOW = 7;
+const NOW = 7000;
 const IN_PLACE = lost("in place");
-const MAIN_GONE = lost("main gone", { since: 3, logVersion: "old" });
+/** So long ago that all servers know it. */
+const MAIN_GONE = lost("main gone", { since: NOW - NOTICE_TIME });
 const MAIN_REPLACED: State = { ...MAIN_GONE, kind: "main replaced" };
 const LOG_GONE = lost("log gone", { suffix: "-wal" });
 const LOG_REPLACED = lost("log replaced", { suffix: "-shm" });
 const LOG_EMPTIED = lost("log emptied", { suffix: "-wal" });
 const EARLIER = { ...LOG_EMPTIED, since: 3 };
+const WRITTEN = "1000:6";
 const MAIN_EMPTIED = lost("main emptied");
 
 /** A state that was found now, with what `WELL` has. */
 function lost(kind: State["kind"], more: Partial<State> = {}): State {
   const { logVersion } = WELL;
-  return { kind, suffix: "", since: NOW, logVersion, ...more };
+  return {
+    kind,
+    suffix: "",
+    since: NOW,
+    logVersion,
+    isLogOurs: true,
+    ...more,
+  };
 }
 
 /** A state, what differs from `WELL` in what is found, and the next state. */
@@ -182,6 +192,45 @@ const STEPS: readonly (readonly [State, Partial<Found>, State])[] = [
   [MAIN_GONE, { main: "replaced" }, MAIN_REPLACED],
   [MAIN_REPLACED, { main: "gone" }, MAIN_GONE],
   [MAIN_GONE, { log: "gone" }, LOG_GONE],
+  // Another program uses our log, or a log of its own with our index.
+  [
+    MAIN_REPLACED,
+    { logVersion: WRITTEN },
+    lost("log replaced", {
+      logVersion: WRITTEN,
+    }),
+  ],
+  [
+    MAIN_REPLACED,
+    { main: "replaced", logVersion: WRITTEN },
+    lost("log replaced", { logVersion: WRITTEN }),
+  ],
+  [
+    IN_PLACE,
+    { main: "replaced", log: "replaced" },
+    lost("log replaced", { suffix: "-wal" }),
+  ],
+  // It uses nothing of ours.
+  [
+    MAIN_REPLACED,
+    { main: "replaced", log: "replaced", index: "replaced" },
+    MAIN_REPLACED,
+  ],
+  [MAIN_GONE, { main: "gone", log: "gone", logVersion: "0:" }, MAIN_GONE],
+  // Another server has moved the log into the old file, or had not missed the main file.
+  [MAIN_GONE, { main: "gone", logVersion: "0:6" }, {
+    ...MAIN_GONE,
+    logVersion: "0:6",
+  }],
+  [
+    lost("main gone"),
+    { main: "gone", logVersion: WRITTEN },
+    lost("main gone", { logVersion: WRITTEN, isLogOurs: false }),
+  ],
+  [lost("main gone"), { logVersion: WRITTEN }, {
+    ...IN_PLACE,
+    logVersion: WRITTEN,
+  }],
   // A log that is back may not be the one that others used meanwhile.
   [LOG_GONE, {}, LOG_GONE],
   [LOG_GONE, { main: "gone", log: "gone" }, LOG_GONE],
@@ -215,5 +264,10 @@ test("describe names the file, and tells what to do", () => {
   assert.match(described(MAIN_EMPTIED), /^\/pets\.db was emptied.* restore/);
   assert.match(described(LOG_GONE), /^\/pets\.db-wal was deleted.* restart/);
   assert.match(described(LOG_REPLACED), /^\/pets\.db-shm was replaced.* end/);
+  const written = lost("log replaced");
+  assert.match(
+    described(written),
+    /^\/pets\.db was replaced.* restore a backup/,
+  );
   assert.match(described(LOG_EMPTIED), /^\/pets\.db-wal was emptied.* run/);
 });
