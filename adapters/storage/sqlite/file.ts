@@ -3,15 +3,17 @@
  * ms it looks at the files, and what it finds is its state (`State` in `files.ts`), which says
  * whether the database may be read and written, and what must be done before it is closed.
  *
- * If nothing may be read any more, it closes the database without being asked, as soon as that does
- * no harm (`#prepareToClose`). For example, if the log was deleted:
+ * If nothing may be read any more, it closes the database by itself, as soon as that does no harm
+ * (`#prepareToClose`). For example, if the log was deleted:
  *
  * 1. The next look, or the next commit, finds it gone. From then on everything is refused.
  * 2. Each look moves what it can of the log, which is still open, into the main file. As long as
  *    others read an old state, that cannot be all of it.
  * 3. Once it is all, the database is closed, and `ended` resolves: a restart is all that is needed.
  *
- * `close` does the same, but waits for at most 5 s.
+ * After other losses it closes the database in the same way, but `ended` does not resolve.
+ *
+ * `close` also waits until that does no harm, for at most 5 s. Then it says what to do (`#giveUp`).
  */
 
 import { openSync, renameSync, writeSync } from "node:fs";
@@ -75,8 +77,8 @@ export class SqliteFile {
   };
   /** Resolves once the database is closed, or `close` has given up. */
   readonly #closed = Promise.withResolvers<void>();
-  /** Until when `close` waits for the files, in ms; `Infinity` if it does not wait for them. */
-  #deadline = Infinity;
+  /** Until when `close` waits, in ms; `Infinity` if it has given up, `undefined` if not called. */
+  #deadline: number | undefined;
   /** The connection that is closed after `#db`; `undefined` unless it was needed. */
   #reader: DatabaseSync | undefined;
   /** The descriptor through which the index is cleared. */
@@ -173,34 +175,39 @@ export class SqliteFile {
     return inspect(this.#opened, readFiles(this.#path), logSize);
   }
 
-  /** Looks at the files, and closes the database if it may not be read, or `close` waits for it. */
+  /** Looks at the files, and closes the database if it may not be read, or `close` was called. */
   #lookAgain(): void {
     if (!this.#db.isOpen) return;
     this.look();
-    const isAsked = this.#deadline < Infinity;
-    if (this.isReadable && !isAsked) return;
+    if (this.isReadable && this.#deadline === undefined) return;
     // If the process ended now, its runtime would close the database as if all were well.
     this.#looks.ref();
-    const isReady = this.#prepareToClose();
-    const isLogGone = this.#state.kind === "log gone";
-    if (isReady) {
-      if (isLogGone && !isAsked) {
-        this.#ending.resolve(describe(this.#path, this.#state));
-      }
-    } else {
-      if (performance.now() <= this.#deadline) return;
-      this.#deadline = Infinity;
-      console.warn(
-        isLogGone
-          ? `${this.#path}: others still read what the deleted log holds; end them before anything else uses the database, but kill none`
-          : `${this.#path} stays open, because closing it would destroy it: kill this process`,
-      );
-    }
-    this.#closed.resolve();
-    if (!isReady && !isLogGone) return;
+    if (this.#prepareToClose()) this.#closeNow();
+    else if (performance.now() > (this.#deadline ?? Infinity)) this.#giveUp();
+  }
+
+  #closeNow(): void {
     clearInterval(this.#looks);
     this.#db.close();
     this.#reader?.close();
+    this.#closed.resolve();
+    if (this.#state.kind === "log gone" && this.#deadline === undefined) {
+      this.#ending.resolve(describe(this.#path, this.#state));
+    }
+  }
+
+  /** Lets `close` end. The looks go on, and close the database once that does no harm. */
+  #giveUp(): void {
+    this.#deadline = Infinity;
+    const isLogGone = this.#state.kind === "log gone";
+    console.warn(
+      isLogGone || this.isReadable
+        ? `${this.#path}: others still read what the deleted log holds; end them before anything else uses the database, but kill none`
+        : `${this.#path} stays open, because closing it would destroy it: kill this process`,
+    );
+    // The last of the others saves the log, which it could not if the main file were gone too.
+    if (isLogGone) this.#closeNow();
+    this.#closed.resolve();
   }
 
   /** Does what must be done before the database is closed; false if that is not possible yet. */
@@ -211,8 +218,7 @@ export class SqliteFile {
         return true;
       case "main gone":
       case "main replaced":
-        this.#putLogAway();
-        return true;
+        return this.#putLogAway();
       case "log gone":
         return this.#saveLog();
       case "log emptied":
@@ -269,18 +275,22 @@ export class SqliteFile {
 
   /**
    * Saves the log if the main file is not in its place: SQLite would leave the log there, and apply
-   * it to a backup that is put in its place.
+   * it to a backup that is put in its place. False if the log is nowhere else, and others still read
+   * an old state.
    */
-  #putLogAway(): void {
+  #putLogAway(): boolean {
     const state = this.#state;
     const { log } = this.#inspect();
     // If another log or none is at the path, nobody else can write to the one that is open.
     const isOurs = state.isLogOurs || log !== "in place";
     if (isOurs) this.#checkpoint("TRUNCATE");
-    if (log !== "in place") return;
-    const isMoved = readFiles(this.#path).log?.size === 0;
+    const isMoved = log === "in place"
+      ? readFiles(this.#path).log?.size === 0
+      : this.#saveLog();
+    if (log !== "in place" && !isMoved) return false;
     const aside = isOurs && !isMoved ? renameLog(this.#path) : undefined;
     console.warn(describeLog(this.#path, state, isMoved, aside));
+    return true;
   }
 
   /**

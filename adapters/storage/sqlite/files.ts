@@ -21,8 +21,8 @@
  * - *Main emptied*: as after *log replaced*, but it renames the log before, which SQLite deletes
  *   beside an empty file.
  *
- * Only a main file that is gone or replaced can come back: the rest is for good. Each row of the table in
- * tests/adapters/storage/sqlite/files_test.ts is one case.
+ * Only a main file that is gone or replaced can come back: the rest is for good. Each row of the
+ * table in tests/adapters/storage/sqlite/files_test.ts is one case.
  */
 
 import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";

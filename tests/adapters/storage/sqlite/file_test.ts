@@ -236,6 +236,29 @@ for (const fate of ["deleted or moved", "replaced"]) {
   });
 }
 
+it("close saves a deleted log into a file that was moved, or says what holds it", async ({ t, path, open }) => {
+  const storage = await open();
+  await storage.create(REX);
+  const reader = new DatabaseSync(path);
+  reader.exec("BEGIN");
+  reader.prepare("SELECT * FROM pets").all();
+  await storage.create(LATE_REX);
+  const lines = warnings(t);
+  renameSync(path, `${path}.old`);
+  rmSync(`${path}-wal`);
+  await storage.close();
+  assert.match(`${lines}`, /: others still read what .*; end them/);
+  reader.close();
+  const isMoved = () =>
+    `${lines}`.includes("the old file, wherever it is, now");
+  await until("the log is saved", isMoved);
+  assert.equal(lines.length, 2);
+  assert.deepEqual(query(`${path}.old`, "SELECT name FROM pets"), [
+    "Rex",
+    "Late Rex",
+  ]);
+});
+
 it("the line about a replaced file says what to do if its log cannot be renamed", async ({ t, path, open }) => {
   const long = join(dirname(path), "x".repeat(240));
   const storage = await open(long);
