@@ -14,7 +14,6 @@ import process from "node:process";
 import type { DatabaseSync } from "node:sqlite";
 import { storageError } from "../pet_database.ts";
 import type { Query, Source, Target, Value } from "../transfer.ts";
-import { storageFault } from "./fault.ts";
 import type { SqliteDatabase } from "./database.ts";
 import { loadSqlite } from "./file.ts";
 import { followLinks, openSqliteFile, OPTIONS } from "./open.ts";
@@ -24,14 +23,14 @@ const LOCK_TIMEOUT = 30_000;
 
 /** @throws {StorageError} `unavailable` if the file cannot be used; the message says why. */
 export async function sqliteSource(path: string): Promise<Source> {
-  const file = await openSqliteFile(path, LOCK_TIMEOUT, "read");
+  const database = await openSqliteFile(path, LOCK_TIMEOUT, "read");
   return {
     async snapshot(work) {
       // On a connection of its own, because `SqliteDatabase` uses transactions itself.
       const db = new (loadSqlite().DatabaseSync)(path, OPTIONS);
       try {
         db.prepare("BEGIN").run();
-        return await work(reader(db));
+        return await work(reader(db, database));
       } finally {
         db.close();
       }
@@ -46,22 +45,26 @@ export async function sqliteSource(path: string): Promise<Source> {
     selectLastGiven: ({ name }) =>
       `SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = '${name}'`,
 
-    close: () => file.close(),
+    close: () => database.close(),
   };
 }
 
-/** Makes what reads from a connection. It prepares each statement once, as `SqliteFile` does. */
-function reader(db: DatabaseSync): Query {
+/**
+ * Makes what reads from a connection. It prepares each statement once, as `SqliteFile` does, and
+ * refuses what it has read if the log was lost meanwhile: SQLite may have read old pages instead.
+ */
+function reader(db: DatabaseSync, database: SqliteDatabase): Query {
+  const { file } = database;
   const statements = new Map<string, ReturnType<DatabaseSync["prepare"]>>();
-  return (action, sql, values = []) => {
-    try {
+  return (action, sql, values = []) =>
+    database.read(action, () => {
       const statement = statements.get(sql) ?? db.prepare(sql);
       statements.set(sql, statement);
-      return Promise.resolve(toRows(statement.all(...values)));
-    } catch (error) {
-      return Promise.reject(storageFault(action, error));
-    }
-  };
+      const rows = toRows(statement.all(...values));
+      file.look();
+      if (!file.isReadable) throw file.refusal(action);
+      return rows;
+    });
 }
 
 /**

@@ -24,6 +24,7 @@ import { after, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { LOOK_INTERVAL } from "../../../../adapters/storage/sqlite/files.ts";
 import type { PetDatabase } from "../../../../adapters/storage/sqlite/mod.ts";
+import { sqliteSource } from "../../../../adapters/storage/sqlite/transfer.ts";
 import { petId } from "../../../../core/pets/pet.ts";
 import {
   type PetStorage,
@@ -454,6 +455,21 @@ for (const [what, empty] of Object.entries(EMPTIED)) {
     });
   }
 }
+
+it("a copy is refused once the log was emptied", async ({ path, open }) => {
+  await createManyAndMore(open);
+  const source = await sqliteSource(path);
+  await source.snapshot(async (read) => {
+    const count = () => read("copy", "SELECT count(*) FROM pets");
+    assert.deepEqual(await count(), [[350n]]);
+    truncateSync(`${path}-wal`);
+    const problem = /^Cannot copy: .*-wal was emptied while in use/;
+    await assertUnavailable(count(), problem);
+    await delay(4 * LOOK_INTERVAL);
+    await assertUnavailable(count(), problem);
+  });
+  await source.close();
+});
 
 it("sqliteStorage does not take a log for emptied that SQLite emptied itself", async ({ path, open, sql }) => {
   const storage = await open();
