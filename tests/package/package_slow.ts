@@ -306,8 +306,9 @@ test("Node keeps the compiled program, and npx, bunx and pnpm dlx run it", async
 
 test("the README's command that lists the commands is not npm's own", async () => {
   const readme = readFileSync(join(full, PACKAGE, "README.md"), "utf8");
-  const [, command = ""] = /^`(npx [^`]+)` lists the commands/m.exec(readme) ??
-    [];
+  const [, command = ""] =
+    /`(npx [^`]+)`\s+lists\s+the\s+commands/.exec(readme) ??
+      [];
   assert.match(await sh(command, full), /^The pet store service\./);
 });
 
