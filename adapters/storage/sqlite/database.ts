@@ -22,6 +22,7 @@ import {
   isBusy,
   isDamaged,
   isFatal,
+  isRefused,
   mayHaveCommitted,
   storageFault,
   whyStopped,
@@ -191,7 +192,7 @@ export class SqliteDatabase {
   /** Explains why an attempt failed. What happened to the files may be the reason. */
   #explain(action: string, error: unknown): unknown {
     if (error instanceof StorageError) return error; // it explains itself
-    if (isFatal(error)) this.file.look();
+    if (isFatal(error) || isRefused(error)) this.file.look();
     if (isDamaged(error)) this.#damage ??= error;
     return this.file.isReadable
       ? storageFault(action, error)

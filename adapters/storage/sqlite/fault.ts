@@ -63,7 +63,7 @@ const REASONS: Readonly<Record<number, string>> = {
     "the -wal was replaced or cut short while in use; restart the processes that use the file",
   [IOERR_WRITE]: `${IS_FULL} or failing, or the file reached its size limit`,
   [CANTOPEN]:
-    "the file, its -wal or its -shm cannot be opened; the disk or the files may be read-only for this user",
+    "the file, its -wal or its -shm cannot be opened; the -wal may have been emptied while programs use it, or the disk or the files may be read-only for this user",
   [NOTADB]: "the file is not an SQLite database",
 };
 
@@ -89,6 +89,11 @@ export function isFull(error: unknown): boolean {
 export function isFatal(error: unknown): boolean {
   return [IOERR, IOERR_LOCK, IOERR_SHORT_READ, CORRUPT, NOTADB]
     .includes(resultCode(error));
+}
+
+/** Returns true if SQLite cannot open one of the files, or refuses the version of the index. */
+export function isRefused(error: unknown): boolean {
+  return resultCode(error) === CANTOPEN;
 }
 
 /** Returns true if the database itself is damaged. */

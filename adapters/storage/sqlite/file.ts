@@ -21,7 +21,7 @@ import process from "node:process";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { clearInterval, setInterval } from "node:timers";
 import { storageError } from "../pet_database.ts";
-import { isFatal } from "./fault.ts";
+import { isFatal, isRefused } from "./fault.ts";
 import {
   allExist,
   describe,
@@ -51,6 +51,14 @@ const FRAME_HEADER = 24;
 const INDEX_BLOCK = 2 ** 15;
 /** The least that 4096 pages take in the log, in bytes: 512 for each, and a header of 24. */
 const LOG_OF_BLOCK = 4096 * (24 + 512);
+
+/**
+ * The start of an index of version 1, which SQLite refuses, because it knows only version 3007000:
+ * the header of an index, with its checksum, and the same again (its document WAL-mode File
+ * Format).
+ */
+const REFUSED_HEADER = [1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 42, 68];
+const REFUSED_INDEX = Uint32Array.of(...REFUSED_HEADER, ...REFUSED_HEADER);
 
 /** An open file. */
 export class SqliteFile {
@@ -212,7 +220,7 @@ export class SqliteFile {
 
   /** Does what must be done before the database is closed; false if that is not possible yet. */
   #prepareToClose(): boolean {
-    const { kind, since } = this.#state;
+    const { kind, suffix, since } = this.#state;
     switch (kind) {
       case "in place":
         return true;
@@ -222,6 +230,9 @@ export class SqliteFile {
       case "log gone":
         return this.#saveLog();
       case "log emptied":
+        if (suffix === "-wal") {
+          return this.#invalidateIndex() || this.#openReader();
+        }
         if (performance.now() - since < NOTICE_TIME) return false;
         return this.#clearIndex() || this.#openReader();
       case "main emptied":
@@ -255,15 +266,16 @@ export class SqliteFile {
 
   /**
    * Runs a checkpoint, through the descriptors: wherever the files are now. Counts the pages in the
-   * log, and those that are in the main file too; -1 if that fails, or if there is no log.
+   * log, and those that are in the main file too; -1 if that fails, or if there is no log. `pages`
+   * is `Infinity` if another process has invalidated the index.
    */
   #checkpoint(mode: "NOOP" | "PASSIVE" | "TRUNCATE") {
     try {
       const row: unknown = this.prepare(`PRAGMA wal_checkpoint(${mode})`).get();
       const [, pages, moved] = row as readonly [bigint, bigint, bigint];
       return { pages: Number(pages), moved: Number(moved) };
-    } catch {
-      return { pages: -1, moved: -1 };
+    } catch (error) {
+      return { pages: isRefused(error) ? Infinity : -1, moved: -1 };
     }
   }
 
@@ -294,24 +306,38 @@ export class SqliteFile {
   }
 
   /**
-   * Clears the index after it or the log was emptied. SQLite then reads the log again, and when it
-   * closes the database, it moves only what it has found there: nothing, if the log was emptied.
-   * Returns false if that fails.
+   * Makes SQLite refuse the index after the log was emptied. Then nobody who has it open reads or
+   * writes, even a process that was suspended meanwhile, and whoever closes it moves nothing. Once
+   * all have closed it, SQLite makes another. Returns false if that fails.
+   */
+  #invalidateIndex(): boolean {
+    return this.#writeIndex(new Uint8Array(REFUSED_INDEX.buffer));
+  }
+
+  /**
+   * Clears the index after it was emptied. SQLite then reads the log again, and when it closes the
+   * database, it moves what it has found there. Returns false if that fails.
    */
   #clearIndex(): boolean {
-    const { log, index } = this.#inspect();
     // Another process has done so, and a new one may use the log by now.
+    const { log, index } = this.#inspect();
     if (log !== "emptied" && index !== "emptied") return true;
-    if (index === "gone" || index === "replaced") return false;
     // All of what SQLite touches when it reads the log again: what is written has space on the disk,
     // and where there is none, a touch ends the process (SIGBUS).
     const logSize = readFiles(this.#path).log?.size ?? 0;
     const size = (2 + Math.floor(logSize / LOG_OF_BLOCK)) * INDEX_BLOCK;
+    return this.#writeIndex(new Uint8Array(size));
+  }
+
+  /** Writes to the start of the index. Returns false if that fails. */
+  #writeIndex(bytes: Uint8Array): boolean {
+    const { index } = this.#inspect();
+    if (index === "gone" || index === "replaced") return false;
     try {
       // Never closed, because that would release the locks of this process on the file (SQLite's
       // document How To Corrupt, "Posix advisory locks canceled").
       this.#index ??= openSync(`${this.#path}-shm`, "r+");
-      return writeSync(this.#index, new Uint8Array(size), 0, size, 0) === size;
+      return writeSync(this.#index, bytes, 0, bytes.length, 0) === bytes.length;
     } catch {
       return false;
     }

@@ -15,9 +15,11 @@
  *   others have it open.
  * - *Log replaced* (the log or the index): it neither reads nor writes. It closes the database, but
  *   moves nothing, because another program uses the database.
- * - *Log emptied* (the log or the index): it neither reads nor writes. After 200 ms, when all
- *   processes know it, it clears the index, and closes the database. If it only closed it, SQLite
- *   would move what is not there.
+ * - *Log emptied* (the log or the index): it neither reads nor writes. If it only closed the
+ *   database, SQLite would move what is not there. After the log was emptied, it writes an index
+ *   that SQLite refuses, so that nobody moves anything, nor goes on without having noticed. After
+ *   the index was emptied, it waits for 200 ms, when all processes know it, and clears the index, so
+ *   that SQLite reads the log again.
  * - *Main emptied*: as after *log replaced*, but it renames the log before, which SQLite deletes
  *   beside an empty file.
  *

@@ -45,7 +45,7 @@ for (
     [778, `${FULL} or failing, or the file reached its size limit`, ""],
     [
       14,
-      "the file, its -wal or its -shm cannot be opened; the disk or the files may be read-only for this user",
+      "the file, its -wal or its -shm cannot be opened; the -wal may have been emptied while programs use it, or the disk or the files may be read-only for this user",
       "uncertain access",
     ],
     [15, LOCKED, "busy"],

@@ -456,6 +456,34 @@ for (const [what, empty] of Object.entries(EMPTIED)) {
   }
 }
 
+it("a process that was suspended while its log was emptied gives no id again", async ({ t, path, open }) => {
+  await (await createManyAndMore(open)).close();
+  const storage = await open();
+  const server = startStorage();
+  atEnd(t, () => server.kill());
+  await server.tell(`open ${path}`);
+  const [created = ""] = await server.tell("create 1 1");
+  const [, id, name = ""] = created.split(" ");
+  const pid = parseInt(name); // as programs/storage.ts names its pets
+  process.kill(pid, "SIGSTOP");
+  truncateSync(`${path}-wal`);
+  const problem = /-wal was emptied while in use; .* may be lost/;
+  await assertUnavailable(storage.ping(), problem);
+  await storage.close();
+  await delay(4 * LOOK_INTERVAL);
+  await assertUnavailable(
+    open(),
+    /-wal may have been emptied while programs use it/,
+  );
+  process.kill(pid, "SIGCONT");
+  assert.match(`${await server.tell("create 1 1")}`, problem);
+  assert.match(`${await server.tell("ping")}`, problem);
+  assert.deepEqual(await server.tell("close"), ["closed"]);
+  assert.deepEqual(query(path, "PRAGMA integrity_check"), ["ok"]);
+  assert.deepEqual(query(path, "SELECT count(*) FROM pets"), [350]);
+  assert.equal(id, "351");
+});
+
 it("a copy is refused once the log was emptied", async ({ path, open }) => {
   await createManyAndMore(open);
   const source = await sqliteSource(path);
