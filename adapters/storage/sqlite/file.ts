@@ -250,7 +250,14 @@ export class SqliteFile {
     // It would use the same index, and be ended by the system (SIGBUS).
     if (isIndexEmptied(this.#opened, this.#path)) return false;
     // Here it does not: it deletes any log beside an empty file.
-    if (this.#state.kind === "main emptied") renameLog(this.#path);
+    if (this.#state.kind === "main emptied") {
+      const aside = renameLog(this.#path);
+      if (aside !== undefined) {
+        console.warn(
+          `${this.#path} was emptied while in use: its log is ${aside}`,
+        );
+      }
+    }
     const { DatabaseSync } = loadSqlite();
     try {
       this.#reader ??= new DatabaseSync(this.#path, { readOnly: true });

@@ -634,7 +634,8 @@ it("a database that cannot be closed safely is closed once it can, and close say
   assert.deepEqual(readFileSync(path), before);
 });
 
-it("sqliteStorage stops once its file was emptied, and keeps the log aside", async ({ path, open }) => {
+it("sqliteStorage stops once its file was emptied, and keeps the log aside", async ({ t, path, open }) => {
+  const lines = warnings(t);
   const storage = await createManyAndMore(open);
   const log = readFileSync(`${path}-wal`);
   truncateSync(path);
@@ -647,6 +648,11 @@ it("sqliteStorage stops once its file was emptied, and keeps the log aside", asy
     name.startsWith("pets.db-wal.lost-")
   );
   assert.ok(aside !== undefined);
+  assert.deepEqual(lines, [
+    `${path} was emptied while in use: its log is ${path}-wal${
+      aside.slice("pets.db-wal".length)
+    }`,
+  ]);
   assert.deepEqual(readFileSync(join(dirname(path), aside)), log);
 });
 
