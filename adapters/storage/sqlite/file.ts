@@ -101,7 +101,7 @@ export class SqliteFile {
     this.#path = path;
     this.#db = db;
     const about: unknown = this.prepare(
-      "SELECT page_size, sqlite_version() >= '3.51' FROM pragma_page_size",
+      "SELECT page_size, CAST(substr(sqlite_version(), 3) AS INTEGER) >= 51 FROM pragma_page_size",
     ).get();
     const [pageSize, canCount] = about as readonly [bigint, bigint];
     this.#frameSize = canCount ? FRAME_HEADER + Number(pageSize) : 0;
