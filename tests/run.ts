@@ -78,14 +78,17 @@ const KINDS: Readonly<Record<string, (paths: readonly string[]) => Steps>> = {
   laws: (paths) => [
     [[...PARALLEL, ...(paths.length > 0 ? paths : ["tests/laws"])]],
   ],
-  all: () =>
-    inTurn(
-      [...PARALLEL, ...files("tests/**/*_slow.ts").filter(isForAll)],
-      ["deno", "task", "test:workers"],
-      [...DENO, ...files("tests/lab/faults/*_fault.ts")],
-      ON_BUN,
-      ON_NODE,
-    ),
+  all: () => {
+    const faults = files("tests/lab/faults/*_fault.ts");
+    const waiting = faults.filter((path) => WAITING.test(path));
+    const others = faults.filter((path) => !WAITING.test(path));
+    return [
+      [[...PARALLEL, ...files("tests/**/*_slow.ts").filter(isForAll)]],
+      [["deno", "task", "test:workers"], [...DENO, ...waiting]],
+      [[...DENO, ...others]],
+      ...inTurn(ON_BUN, ON_NODE),
+    ];
+  },
   node: () => [[ON_NODE]],
   long: () =>
     inTurn(
@@ -118,6 +121,9 @@ const PATIENCE: Readonly<Record<string, number>> = {
 function inTurn(...steps: readonly Step[]): Steps {
   return steps.map((step) => [step]);
 }
+
+/** Faults whose tests mostly wait for time limits, so that others may run beside them. */
+const WAITING = /deadlines|gateways|haproxy|nginx|pgbouncer/;
 
 /** The tests of Workers have their own packages. */
 function isForAll(path: string): boolean {

@@ -1,4 +1,4 @@
-/** The judge, on our own server, on the naive one of docs/judge.md, and on stores with choices. */
+/** The judge, on the naive store of docs/judge.md, as a program, and on stores with choices. */
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,71 +7,20 @@ import { sandbox } from "../../../adapters/sandbox/mod.ts";
 import { atEnd } from "../../support/at_end.ts";
 import { freePort, run, startProgram } from "../../support/process.ts";
 import { handleService } from "../../support/handle_service.ts";
-import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { pathOf, readText } from "../../support/repository.ts";
-import {
-  newFolder,
-  temporaryFiles,
-} from "../../support/temporary_directory.ts";
+import { newFolder } from "../../support/temporary_directory.ts";
 import { HIDDEN, storeOf } from "../../support/seeded/choices.ts";
 import { judge, type Report } from "../../judge/judge.ts";
 import { DECISIONS, INTERFACE, REMOVAL } from "../../judge/sets.ts";
 import { CLAUSES } from "../../support/seeded/mistakes.ts";
 import { KEY as SEEDED_KEY } from "../../support/seeded/switchable_store.ts";
-import {
-  commandLine,
-  findRuntimes,
-  RUNTIME,
-  type Runtime,
-} from "../../support/runtime.ts";
+import { commandLine, RUNTIME } from "../../support/runtime.ts";
 import { QUIET, startMain } from "../../support/standalone.ts";
 import { rawRequest, untilServed, WITH_KEY } from "../../support/wire.ts";
+import { runJudge } from "./run_judge.ts";
 
 const KEY = ["--key", "secret"];
 const EXAMPLES = "docs/examples/frameworks";
-
-/** Runs the judge to its end. */
-async function runJudge(
-  args: readonly string[],
-  { runtime, env = {} }: {
-    readonly runtime?: Runtime;
-    readonly env?: Readonly<Record<string, string>>;
-  } = {},
-): Promise<{ readonly code: number | null; readonly text: string }> {
-  const main = pathOf("tests/judge/main.ts");
-  const command = [...commandLine(main, ["-A"], runtime), ...args];
-  const { code, stdout, stderr } = await run(command, { env });
-  return { code, text: stdout + stderr };
-}
-
-const newPath = temporaryFiles();
-const postgres = await sharedPostgres();
-
-/** Opens a new database, by the storage that it is for. */
-const DATABASES = {
-  memory: () => "memory:",
-  SQLite: () => `sqlite:${newPath()}`,
-  PostgreSQL: () => postgres.emptyDatabase(),
-};
-
-for (const runtime of findRuntimes()) {
-  const { name, missing } = runtime;
-  for (const [storage, open] of Object.entries(DATABASES)) {
-    const skip = missing ?? (storage === "PostgreSQL" && postgres.skip);
-    test(
-      `the judge on ${name} finds no fault with our server there on ${storage}`,
-      { skip },
-      async (t) => {
-        const env = { ...QUIET, DATABASE_URL: await open() };
-        const { origin } = await startMain(t, { runtime, env });
-        const args = [`${origin}/v1`, ...KEY];
-        const { code, text } = await runJudge(args, { runtime });
-        assert.equal(code, 0, text);
-        assert.match(text, /: \d+ hold, 0 fail, 0 can.*\n.*, 0 fail, 1 can/);
-      },
-    );
-  }
-}
 
 const skip = RUNTIME !== "deno" && "the naive store runs on Deno";
 const SHOWN = "docs/judge.md shows what the judge says of a naive pet store";
