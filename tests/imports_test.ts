@@ -103,8 +103,11 @@ test("mod.ts imports the core, and the adapters that need nothing but fetch", ()
   assert.deepEqual(wrong(/^mod\.ts$/, isAllowed), []);
 });
 
-/** The doors of the core, beside `mod.ts`: for who writes a storage, and for who writes a server. */
-const DOORS = ["core/storage.ts", "core/kit.ts"];
+/**
+ * The doors of the core, beside `mod.ts`: for who writes a storage, and for who writes a server; and
+ * what a program asks before it loads a package.
+ */
+const DOORS = ["core/storage.ts", "core/kit.ts", "core/runtimes.ts"];
 /** Rooms that every adapter may use, and those that put others together, but not each other. */
 const SHARED = ["http", "layers"];
 const PROGRAMS = ["standalone", "sandbox"];

@@ -6,9 +6,9 @@
  *
  * - `test`: all `*_test.ts`, the examples in comments, and the adapters of Node and Bun on these.
  * - `laws`: the properties alone.
- * - `all`: what takes longer, `*_slow.ts` and `*_fault.ts`; and `test` on Bun and on Node.
- * - `node`: `test` there.
- * - `long`: `*_long.ts`, `*_fault.ts` on Bun and on Node, 20,000 runs of each property, and `mutants`.
+ * - `all`: what takes longer, `*_slow.ts` and most `*_fault.ts`; and `test` on Bun and on Node.
+ * - `node`: `test` there, or the files that PATH matches.
+ * - `long`: `*_long.ts`, the other `*_fault.ts`, all of them on Bun and on Node, 20,000 runs of each property, and `mutants`.
  * - `mutants`: `lab/mutants.ts`, which says what else it takes.
  *
  * `--runs` applies to every property, but is at most 2000 where PostgreSQL is asked; without it,
@@ -70,6 +70,12 @@ const ADAPTERS: readonly Step[] = [
   [...BUN, "tests/adapters/http/fetch_"],
 ];
 
+const FAULTS = files("tests/lab/faults/*_fault.ts");
+/** Faults whose tests mostly wait for time limits, so that others may run beside them. */
+const WAITING = /deadlines|gateways|haproxy|nginx|pgbouncer/;
+/** Faults that only `long` has time for. */
+const LONG = /overload|pieces|pipelining/;
+
 const KINDS: Readonly<Record<string, (paths: readonly string[]) => Steps>> = {
   test: (paths) =>
     paths.length > 0
@@ -79,24 +85,23 @@ const KINDS: Readonly<Record<string, (paths: readonly string[]) => Steps>> = {
     [[...PARALLEL, ...(paths.length > 0 ? paths : ["tests/laws"])]],
   ],
   all: () => {
-    const faults = files("tests/lab/faults/*_fault.ts");
-    const waiting = faults.filter((path) => WAITING.test(path));
-    const others = faults.filter((path) => !WAITING.test(path));
+    const waiting = FAULTS.filter((path) => WAITING.test(path));
+    const others = FAULTS.filter((path) => !WAITING.test(path));
     return [
       [[...PARALLEL, ...files("tests/**/*_slow.ts").filter(isForAll)]],
-      [["deno", "task", "test:workers"], [...DENO, ...waiting]],
-      [[...DENO, ...others]],
-      ...inTurn(ON_BUN, ON_NODE),
+      [[...DENO, ...others.filter((path) => !LONG.test(path))]],
+      [["deno", "task", "test:workers"], [...DENO, ...waiting], ON_BUN],
+      [ON_NODE],
     ];
   },
-  node: () => [[ON_NODE]],
+  node: (paths) => [
+    [paths.length > 0 ? [...NODE, "--test-concurrency=2", ...paths] : ON_NODE],
+  ],
   long: () =>
     inTurn(
       [...DENO, ...files("tests/**/*_long.ts")],
-      [
-        ...BUN,
-        ...files("tests/lab/faults/*_fault.ts").map((file) => `./${file}`),
-      ],
+      [...DENO, ...FAULTS.filter((path) => LONG.test(path))],
+      [...BUN, ...FAULTS.map((file) => `./${file}`)],
       [...NODE, "--test-concurrency=1", "tests/lab/faults/*_fault.ts"],
       [...PARALLEL, "tests/laws"],
       MUTANTS,
@@ -121,9 +126,6 @@ const PATIENCE: Readonly<Record<string, number>> = {
 function inTurn(...steps: readonly Step[]): Steps {
   return steps.map((step) => [step]);
 }
-
-/** Faults whose tests mostly wait for time limits, so that others may run beside them. */
-const WAITING = /deadlines|gateways|haproxy|nginx|pgbouncer/;
 
 /** The tests of Workers have their own packages. */
 function isForAll(path: string): boolean {

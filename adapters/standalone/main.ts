@@ -7,7 +7,7 @@
 import module from "node:module";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { checkRuntime } from "../../core/kit.ts";
+import { checkRuntime } from "../../core/runtimes.ts"; // needs no package
 import {
   APART,
   IS_BINARY,
