@@ -61,7 +61,7 @@ export function apiKeys(keys: readonly string[]): ApiKeys {
   }
   const unhashed = [...keys];
   // Digests are made on first use, not here: some hosts forbid asynchronous work while a module
-  // loads (cloudflare/workerd#158). Until then the keys are kept, which `splice` ends.
+  // loads. Until then the keys are kept, which `splice` ends.
   let digests: Promise<readonly string[]> | undefined;
   return rememberKeys(async (digest) => {
     digests ??= Promise.all(unhashed.splice(0).map(sha256));
