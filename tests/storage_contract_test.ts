@@ -562,13 +562,13 @@ function aWhile(): Promise<void> {
 /** The clauses that the contract registers for a storage, by title. */
 function clausesOf(fault?: Fault): ReadonlyMap<string, () => Promise<void>> {
   const clauses = new Map<string, () => Promise<void>>();
-  const it: ContractOptions<PetDatabase>["it"] = (title, check) => {
+  const collect: ContractOptions<PetDatabase>["it"] = (title, check) => {
     assert.ok(!clauses.has(title), title);
     clauses.set(title, check);
   };
   const open = (options?: Retention) => newPlace(fault, options)();
-  storageContract({ it, open, newPlace: async () => newPlace(fault) });
-  retentionContract({ it, open });
+  storageContract({ it: collect, open, newPlace: async () => newPlace(fault) });
+  retentionContract({ it: collect, open });
   return clauses;
 }
 

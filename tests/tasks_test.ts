@@ -5,7 +5,7 @@ import process from "node:process";
 import { ROOT } from "./support/repository.ts";
 import { RUNTIME, testUnless } from "./support/runtime.ts";
 
-const it = testUnless(RUNTIME !== "deno" && "only Deno has tasks");
+const testOnDeno = testUnless(RUNTIME !== "deno" && "only Deno has tasks");
 
 function deno(...args: readonly string[]) {
   const env = { ...process.env, NO_COLOR: "1" };
@@ -14,14 +14,14 @@ function deno(...args: readonly string[]) {
   return { status, output: `${stdout}${stderr}` };
 }
 
-it("deno test without the task fails, and names the task", () => {
+testOnDeno("deno test without the task fails, and names the task", () => {
   const { status, output } = deno("test");
   assert.equal(status, 1);
   assert.match(output, /^Run the tests with: deno task test$/m);
   assert.doesNotMatch(output, /TS\d+|passed \|[^|]*0 failed/);
 });
 
-it("every task that deno task lists has a description", () => {
+testOnDeno("every task that deno task lists has a description", () => {
   const { status, output } = deno("task");
   assert.equal(status, 0);
   const lines = output.split("\n");

@@ -22,15 +22,20 @@ test("the course has at most 400 words, and commands for every shell", () => {
   }
 });
 
-const it = testUnless(RUNTIME !== "deno" && "the grader is a test of Deno");
+const testOnDeno = testUnless(
+  RUNTIME !== "deno" && "the grader is a test of Deno",
+);
 
-it("the grader of the first exercise finds what is not written", async () => {
-  const [, grader = ""] = /^npx -y deno@\S+ (test .*)$/m
-    .exec(readText("docs/course.md")) ?? [];
-  const { code, stdout } = await run(["deno", ...grader.split(" ")], {
-    cwd: ROOT,
-  });
-  assert.equal(code, 1);
-  assert.match(stdout, /Not written yet/);
-  assert.match(stdout, /FAILED \| 0 passed \| \d\d failed/);
-});
+testOnDeno(
+  "the grader of the first exercise finds what is not written",
+  async () => {
+    const [, grader = ""] = /^npx -y deno@\S+ (test .*)$/m
+      .exec(readText("docs/course.md")) ?? [];
+    const { code, stdout } = await run(["deno", ...grader.split(" ")], {
+      cwd: ROOT,
+    });
+    assert.equal(code, 1);
+    assert.match(stdout, /Not written yet/);
+    assert.match(stdout, /FAILED \| 0 passed \| \d\d failed/);
+  },
+);

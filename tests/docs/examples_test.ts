@@ -183,9 +183,9 @@ test("the lines that docs/tour.md quotes are in the file that is named before th
 });
 
 const notDeno = RUNTIME !== "deno" && "the documents are checked on Deno";
-const it = testUnless(notDeno);
+const testOnDeno = testUnless(notDeno);
 
-it("each function and class of an entry has an example", async () => {
+testOnDeno("each function and class of an entry has an example", async () => {
   const { exports } = JSON.parse(readText("deno.json"));
   const entries = Object.values<string>(exports)
     .filter((path) => path !== "./core/kit.ts"); // its parts are shown together
@@ -217,7 +217,7 @@ interface Documented {
   }[];
 }
 
-it("the examples type-check", async () => {
+testOnDeno("the examples type-check", async () => {
   const flags = ["check", "--quiet", "--config", TYPES];
   const command = [process.execPath, ...flags, ...examples];
   const { code, stderr } = await run(command, { cwd: ROOT });

@@ -16,7 +16,7 @@ import { temporaryDirectory } from "./temporary_directory.ts";
 
 const directory = temporaryDirectory();
 const skip = RUNTIME !== "deno" && "the tests are run by Deno";
-const it = testUnless(skip);
+const testOnDeno = testUnless(skip);
 
 const PASSES = `test("it passes", () => {});\n`;
 
@@ -78,30 +78,33 @@ async function run(
 }
 
 for (const { name, missing } of findRuntimes()) {
-  const it = testUnless(skip || missing || false);
+  const testOnRuntime = testUnless(skip || missing || false);
   for (const [rule, source, isWell, printed] of CASES) {
-    it(`${name}: ${rule}`, async (t) => {
+    testOnRuntime(`${name}: ${rule}`, async (t) => {
       const ran = await run(t, name, source);
       assert.match(ran.text, printed);
       assert.equal(ran.isWell, isWell);
     });
   }
 
-  it(`${name}: a test that hangs is ended, and it or the one before is named`, async (t) => {
-    const source =
-      `${PASSES}test("it waits", () => new Promise(() => setInterval(() => {}, 9)));`;
-    // On a busy machine the test may not have begun when the first patience ends.
-    for (const minutes of [0.02, 0.1, 0.5]) {
-      const { isWell, text } = await run(t, name, source, minutes);
-      assert.equal(isWell, false);
-      assert.match(text, /^HANGS: no test has ended for 0\.\d+ minutes/m);
-      if (/it (?:passes|waits)/.test(text)) return;
-    }
-    assert.fail("neither is named");
-  });
+  testOnRuntime(
+    `${name}: a test that hangs is ended, and it or the one before is named`,
+    async (t) => {
+      const source =
+        `${PASSES}test("it waits", () => new Promise(() => setInterval(() => {}, 9)));`;
+      // On a busy machine the test may not have begun when the first patience ends.
+      for (const minutes of [0.02, 0.1, 0.5]) {
+        const { isWell, text } = await run(t, name, source, minutes);
+        assert.equal(isWell, false);
+        assert.match(text, /^HANGS: no test has ended for 0\.\d+ minutes/m);
+        if (/it (?:passes|waits)/.test(text)) return;
+      }
+      assert.fail("neither is named");
+    },
+  );
 }
 
-it("a step that runs no test is a failure", async (t) => {
+testOnDeno("a step that runs no test is a failure", async (t) => {
   const { isWell, text } = await run(t, "deno", "");
   assert.match(text, /^deno: FAILED: no test was run \(0 tests, \d+ s\)$/m);
   assert.equal(isWell, false);
@@ -125,17 +128,20 @@ test("a runtime that is missing or too old is named with its version", () => {
   }
 });
 
-it("a reason for a skip that is not expected is a failure, and all are told", (t) => {
-  const lines: string[] = [];
-  t.mock.method(console, "log", (line: string) => void lines.push(line));
-  const expected = "only root\nno browser";
-  assert.equal(reportSkips("no browser here\n", expected), true);
-  const more = "no browser here\ncurl is missing\n";
-  assert.equal(reportSkips(more, expected), false);
-  const text = lines.join("\n");
-  assert.match(text, /^Skipped: no browser here$/m);
-  assert.match(text, /^NOT EXPECTED TO BE SKIPPED: curl is missing$/m);
-});
+testOnDeno(
+  "a reason for a skip that is not expected is a failure, and all are told",
+  (t) => {
+    const lines: string[] = [];
+    t.mock.method(console, "log", (line: string) => void lines.push(line));
+    const expected = "only root\nno browser";
+    assert.equal(reportSkips("no browser here\n", expected), true);
+    const more = "no browser here\ncurl is missing\n";
+    assert.equal(reportSkips(more, expected), false);
+    const text = lines.join("\n");
+    assert.match(text, /^Skipped: no browser here$/m);
+    assert.match(text, /^NOT EXPECTED TO BE SKIPPED: curl is missing$/m);
+  },
+);
 
 test("CONTRIBUTING.md gives Bun as much time for a test as the task does", () => {
   const command = `\n${TEST.bun.join(" ")} tests/\n`;

@@ -5,8 +5,8 @@ import { httpContract, registerClauses } from "../../contract/register.ts";
 import { onEveryRuntime } from "../../support/process.ts";
 
 onEveryRuntime("the HTTP contract", (name, open) => {
-  const it = (title: string, check: () => Promise<void>) =>
+  const testNamed = (title: string, check: () => Promise<void>) =>
     test(`${name}: ${title}`, check);
-  httpContract(it, open);
-  registerClauses(it, RAW_HTTP_CLAUSES, open);
+  httpContract(testNamed, open);
+  registerClauses(testNamed, RAW_HTTP_CLAUSES, open);
 });

@@ -16,7 +16,7 @@ import { rawRequest, statusOf } from "../../support/wire.ts";
 import { launchSandbox, startSandbox } from "./sandbox_program.ts";
 
 /** Registers a test for each runtime; `start` starts a sandbox there, which ends after the test. */
-function it(
+function testOnEveryRuntime(
   title: string,
   check: (
     start: ReturnType<typeof starting>,
@@ -40,38 +40,50 @@ function starting(t: TestContext, runtime?: Runtime) {
   };
 }
 
-it("standard output is one line of JSON, and what people read is on standard error", async (start) => {
-  const { url, key, control, program, send } = await start("--pets 2");
-  assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/v1$/);
-  assert.deepEqual([key, control], ["test", url.replace("/v1", "/sandbox")]);
-  await send("GET /v1/pets");
-  assert.equal(await program.end(), 0);
-  const line = JSON.stringify({ url, key, control });
-  assert.equal(program.stdout(), `${line}\n`);
-  const told =
-    `^\nA sandbox, for tests only: .*\n\n    curl .* ${url}/pets\n    curl .* -d `;
-  assert.match(program.stderr(), RegExp(told));
-});
+testOnEveryRuntime(
+  "standard output is one line of JSON, and what people read is on standard error",
+  async (start) => {
+    const { url, key, control, program, send } = await start("--pets 2");
+    assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+    assert.deepEqual([key, control], ["test", url.replace("/v1", "/sandbox")]);
+    await send("GET /v1/pets");
+    assert.equal(await program.end(), 0);
+    const line = JSON.stringify({ url, key, control });
+    assert.equal(program.stdout(), `${line}\n`);
+    const told =
+      `^\nA sandbox, for tests only: .*\n\n    curl .* ${url}/pets\n    curl .* -d `;
+    assert.match(program.stderr(), RegExp(told));
+  },
+);
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  it(`${signal} ends it, although clients wait`, async (start) => {
-    const sandbox = await start("--delay 60000 --quiet");
-    const { program, url, key, requests } = sandbox;
-    const headers = { authorization: `Bearer ${key}` };
-    const answered = fetch(`${url}/pets`, { headers })
-      .then(() => true, () => false);
-    const hasCome = async () => (await requests()).length === 1;
-    await until("the request has come", hasCome);
-    assert.equal(await program.end(signal), 0);
-    assert.equal(await answered, false);
-    assert.equal(program.stderr(), "");
-  });
+  testOnEveryRuntime(
+    `${signal} ends it, although clients wait`,
+    async (start) => {
+      const sandbox = await start("--delay 60000 --quiet");
+      const { program, url, key, requests } = sandbox;
+      const headers = { authorization: `Bearer ${key}` };
+      const answered = fetch(`${url}/pets`, { headers })
+        .then(() => true, () => false);
+      const hasCome = async () => (await requests()).length === 1;
+      await until("the request has come", hasCome);
+      assert.equal(await program.end(signal), 0);
+      assert.equal(await answered, false);
+      assert.equal(program.stderr(), "");
+    },
+  );
 }
 
-it("--after-removal shows the day when getPet is gone", async (start) => {
-  const { send } = await start("--pets 1 --after-removal --quiet");
-  assert.match(await send("GET /v1/pets/1"), /^HTTP\/1.1 404 [^]*was removed/);
-});
+testOnEveryRuntime(
+  "--after-removal shows the day when getPet is gone",
+  async (start) => {
+    const { send } = await start("--pets 1 --after-removal --quiet");
+    assert.match(
+      await send("GET /v1/pets/1"),
+      /^HTTP\/1.1 404 [^]*was removed/,
+    );
+  },
+);
 
 test("a file that is not JSON gets one line, although V8 quotes several", async (t) => {
   const path = join(newFolder(t), "pets.json");
@@ -81,40 +93,49 @@ test("a file that is not JSON gets one line, although V8 quotes several", async 
   assert.match(program.stderr(), /^Cannot read --pets .*: .+\nSee --help\n$/);
 });
 
-it("--with-stdin ends it when standard input is closed; without it, it goes on", async (start) => {
-  const { program } = await start("--with-stdin --quiet");
-  assert.equal(await program.endInput(), 0);
-  const lasting = await start("--quiet");
-  const ended = lasting.program.endInput();
-  assert.equal((await lasting.drive("GET")).status, 200);
-  assert.equal(await lasting.program.end(), 0);
-  assert.equal(await ended, 0);
-});
+testOnEveryRuntime(
+  "--with-stdin ends it when standard input is closed; without it, it goes on",
+  async (start) => {
+    const { program } = await start("--with-stdin --quiet");
+    assert.equal(await program.endInput(), 0);
+    const lasting = await start("--quiet");
+    const ended = lasting.program.endInput();
+    assert.equal((await lasting.drive("GET")).status, 200);
+    assert.equal(await lasting.program.end(), 0);
+    assert.equal(await ended, 0);
+  },
+);
 
-it("it goes on if nobody reads standard error", async (_start, runtime) => {
-  const through = ["sh", "-c", '{ "$@" 2>&1 >&3 | :; } 3>&1', "sh"];
-  const { drive, program } = await startSandbox(
-    "--with-stdin",
-    runtime,
-    through,
-  );
-  assert.equal((await drive("GET")).status, 200);
-  assert.equal(await program.endInput(), 0);
-});
+testOnEveryRuntime(
+  "it goes on if nobody reads standard error",
+  async (_start, runtime) => {
+    const through = ["sh", "-c", '{ "$@" 2>&1 >&3 | :; } 3>&1', "sh"];
+    const { drive, program } = await startSandbox(
+      "--with-stdin",
+      runtime,
+      through,
+    );
+    assert.equal((await drive("GET")).status, 200);
+    assert.equal(await program.endInput(), 0);
+  },
+);
 
-it("options choose keys, pets, names and the most pets", async (start) => {
-  const { url, control, key, drive, send } = await start(
-    "--key k --key other --pets 1 --max-pets 2 --name localhost --name store --host 127.0.0.1",
-  );
-  assert.match(url, /^http:\/\/localhost:\d+\/v1$/);
-  assert.match(control, /^http:\/\/localhost:/);
-  assert.equal(key, "k");
-  const named = await send("GET /sandbox\nX: y");
-  assert.match(named, /"pets":1/);
-  const other = await send("GET /v1/pets", undefined, "other");
-  assert.match(other, /^HTTP\/1.1 200 /);
-  assert.equal((await drive("PUT", "/pets", 3)).status, 400);
-});
+testOnEveryRuntime(
+  "options choose keys, pets, names and the most pets",
+  async (start) => {
+    const { url, control, key, drive, send } = await start(
+      "--key k --key other --pets 1 --max-pets 2 --name localhost --name store --host 127.0.0.1",
+    );
+    assert.match(url, /^http:\/\/localhost:\d+\/v1$/);
+    assert.match(control, /^http:\/\/localhost:/);
+    assert.equal(key, "k");
+    const named = await send("GET /sandbox\nX: y");
+    assert.match(named, /"pets":1/);
+    const other = await send("GET /v1/pets", undefined, "other");
+    assert.match(other, /^HTTP\/1.1 200 /);
+    assert.equal((await drive("PUT", "/pets", 3)).status, 400);
+  },
+);
 
 test("a host that is no loopback is said to be open to all; its names may drive it", async (t) => {
   const start = starting(t);
@@ -192,7 +213,7 @@ for (const [text, message] of Object.entries(NO_PETS)) {
   });
 }
 
-it(
+testOnEveryRuntime(
   "a port in use gets a sentence and the exit status 1",
   async (start, runtime) => {
     const { port } = await start("--quiet");

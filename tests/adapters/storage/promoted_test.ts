@@ -17,12 +17,15 @@ const DATABASES = [
 ] as const;
 
 for (const [name, skip, open] of DATABASES) {
-  const it = testUnless(skip);
+  const testOnDatabase = testUnless(skip);
   for (const callers of [1, 64]) {
-    it(`pages that ${callers} at a time read from ${name} stay young`, async () => {
-      const args = [await open(), String(callers)];
-      const bytes = await runWell([...commandLine(program), ...args]);
-      assert(Number(bytes) < 400, `${bytes} bytes of a page`);
-    });
+    testOnDatabase(
+      `pages that ${callers} at a time read from ${name} stay young`,
+      async () => {
+        const args = [await open(), String(callers)];
+        const bytes = await runWell([...commandLine(program), ...args]);
+        assert(Number(bytes) < 400, `${bytes} bytes of a page`);
+      },
+    );
   }
 }

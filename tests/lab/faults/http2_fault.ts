@@ -15,10 +15,10 @@ const MOST_TIME = 5;
 
 // The servers of Bun and Node speak no HTTP/2.
 const runtime = findRuntime("deno");
-const it = testsOn(runtime, { env: WATCHED });
+const testOnServer = testsOn(runtime, { env: WATCHED });
 
 for (const coding of ["identity", "gzip"]) {
-  it(
+  testOnServer(
     `${SESSIONS * STREAMS} answers in ${coding} that nobody reads are not kept`,
     async (server, t) => {
       const time = await timeOfRequest(server);

@@ -88,7 +88,7 @@ function written(
 
 for (const runtime of findRuntimes()) {
   const { name } = runtime;
-  const it = testsOn(runtime, { env: WATCHED });
+  const testOnServer = testsOn(runtime, { env: WATCHED });
   const ways: readonly (readonly [string, Send])[] = [
     ["chunks", sendChunks],
     ["writes", sendWrites],
@@ -96,7 +96,7 @@ for (const runtime of findRuntimes()) {
     ...(name === "deno" ? [["DATA frames", sendFrames] as const] : []),
   ];
   for (const [how, send] of ways) {
-    it(
+    testOnServer(
       `${PIECES} ${how} of one byte cost little, and a few dozen are a body`,
       async (server) => {
         assert.equal(await send(server.port, REX_JSON), 201);

@@ -74,14 +74,14 @@ async function dropTables(): Promise<void> {
   await binding.batch(drops.map((sql) => binding.prepare(sql)));
 }
 
-const it = (title: string, check: () => Promise<void>) =>
+const testNamed = (title: string, check: () => Promise<void>) =>
   test(`d1Storage in workerd: ${title}`, check);
-databaseContract(it, async () => {
+databaseContract(testNamed, async () => {
   await dropTables();
   return async (options) => d1Storage(binding, options);
 });
 
-it("create, get and list keep every pet exactly", async () => {
+testNamed("create, get and list keep every pet exactly", async () => {
   await dropTables();
   const storage = d1Storage(binding);
   await fc.assert(fc.asyncProperty(anyNewPet, async (newPet) => {
@@ -94,23 +94,26 @@ it("create, get and list keep every pet exactly", async () => {
   }));
 });
 
-it("apiKeys: insert, revoke and list keep every name and time exactly", async () => {
-  await dropTables();
-  const { apiKeys } = d1Storage(binding);
-  const anyTime = fc.date({ noInvalidDate: true });
-  const anyRecord = fc.tuple(anyName, anyTime, anyTime);
-  let count = 0;
-  await fc.assert(
-    fc.asyncProperty(anyRecord, async ([name, created, revoked]) => {
-      const digest = (++count).toString(16).padStart(64, "0");
-      const { id } = await apiKeys.insert({ name, digest, created });
-      const expected = { id, name, created, revoked };
-      assert.deepEqual(await apiKeys.revoke(id, revoked), expected);
-      assert.deepEqual((await apiKeys.list()).at(-1), expected);
-    }),
-    runs(30),
-  );
-});
+testNamed(
+  "apiKeys: insert, revoke and list keep every name and time exactly",
+  async () => {
+    await dropTables();
+    const { apiKeys } = d1Storage(binding);
+    const anyTime = fc.date({ noInvalidDate: true });
+    const anyRecord = fc.tuple(anyName, anyTime, anyTime);
+    let count = 0;
+    await fc.assert(
+      fc.asyncProperty(anyRecord, async ([name, created, revoked]) => {
+        const digest = (++count).toString(16).padStart(64, "0");
+        const { id } = await apiKeys.insert({ name, digest, created });
+        const expected = { id, name, created, revoked };
+        assert.deepEqual(await apiKeys.revoke(id, revoked), expected);
+        assert.deepEqual((await apiKeys.list()).at(-1), expected);
+      }),
+      runs(30),
+    );
+  },
+);
 
 httpContract(
   (title, check) => test(`docs/examples/worker.ts in workerd: ${title}`, check),

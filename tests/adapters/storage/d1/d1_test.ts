@@ -9,13 +9,13 @@ import { sqlContract, SQLITE } from "../sql_contract.ts";
 import { imitation } from "./imitation.ts";
 import { key, REX } from "../../../support/pets.ts";
 
-const it = (title: string, check: (t: TestContext) => Promise<void>) =>
+const testNamed = (title: string, check: (t: TestContext) => Promise<void>) =>
   test(`d1Storage on an imitation: ${title}`, { timeout: 60_000 }, check);
-databaseContract(it, async () => {
+databaseContract(testNamed, async () => {
   const binding = imitation();
   return async (options) => d1Storage(binding, options);
 });
-sqlContract(it, async () => {
+sqlContract(testNamed, async () => {
   const binding = imitation();
   return {
     async open(options) {

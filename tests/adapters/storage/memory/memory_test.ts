@@ -11,11 +11,11 @@ import {
 import { REX } from "../../../support/pets.ts";
 import { anyNewPet, fc, runs } from "../../../support/property.ts";
 
-const it: RegisterTest = (title, check, timeout) =>
+const testNamed: RegisterTest = (title, check, timeout) =>
   test(`memoryStorage: ${title}`, { timeout }, check);
 const open = async (options = {}) => memoryStorage(options);
-storageContract({ it, open });
-retentionContract({ it, open });
+storageContract({ it: testNamed, open });
+retentionContract({ it: testNamed, open });
 
 test("memoryStorage says why it refuses an API key, and that it is closed", async () => {
   const storage = memoryStorage();

@@ -4,11 +4,11 @@ import { testUnless } from "../../../support/runtime.ts";
 import { sharedPostgres } from "../../../support/postgres/shared.ts";
 
 const { skip, emptyDatabase } = await sharedPostgres();
-const it = testUnless(skip);
+const testOnPostgres = testUnless(skip);
 
 databaseContract(
   (title, check, timeout) =>
-    it(`postgresStorage: ${title}`, { timeout }, check),
+    testOnPostgres(`postgresStorage: ${title}`, { timeout }, check),
   async () => {
     const url = new URL(await emptyDatabase());
     // Sixteen of them are opened at once, and a server has a hundred connections.

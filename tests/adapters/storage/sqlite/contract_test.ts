@@ -15,7 +15,7 @@ async function newDatabase(): Promise<Database> {
   };
 }
 
-const it = (title: string, check: (t: TestContext) => Promise<void>) =>
+const testNamed = (title: string, check: (t: TestContext) => Promise<void>) =>
   test(`sqliteStorage: ${title}`, { timeout: 65_000 }, check);
-databaseContract(it, async () => (await newDatabase()).open);
-sqlContract(it, newDatabase, SQLITE);
+databaseContract(testNamed, async () => (await newDatabase()).open);
+sqlContract(testNamed, newDatabase, SQLITE);
