@@ -20,7 +20,7 @@ import { issuedKeys } from "../../adapters/keys/issued_keys.ts";
 import type { Page } from "../../core/pets/page.ts";
 import { petId } from "../../core/pets/pet.ts";
 import { findBinaries } from "../support/postgres/binaries.ts";
-import { sharedPostgres } from "../support/postgres/shared.ts";
+import { PATIENT, sharedPostgres } from "../support/postgres/shared.ts";
 import { runSql } from "../support/postgres/sql.ts";
 import { key, newPet, REX, REX_JSON } from "../support/pets.ts";
 import { readText } from "../support/repository.ts";
@@ -72,7 +72,7 @@ const PLACES = {
     noShell: skip || missing("psql"),
     commands: /^(?:psql|pg_dump|pg_restore) /,
     url: emptyDatabase,
-    open: (url: string) => postgresStorage(url),
+    open: (url: string) => postgresStorage(url, PATIENT),
     restore(): void {},
   },
 };

@@ -26,7 +26,7 @@ import type { PetStorage } from "../../core/pets/pet_storage.ts";
 import { imitation } from "../adapters/storage/d1/imitation.ts";
 import { handleService } from "../support/handle_service.ts";
 import { temporaryFiles } from "../support/temporary_directory.ts";
-import { sharedPostgres } from "../support/postgres/shared.ts";
+import { PATIENT, sharedPostgres } from "../support/postgres/shared.ts";
 import { runSql } from "../support/postgres/sql.ts";
 import { anyNewPet, fc, patience, runs } from "../support/property.ts";
 
@@ -289,12 +289,12 @@ let database: Promise<string> | undefined;
 const postgres: Place = async () => {
   const url = await (database ??= databaseWithTables());
   await runSql(url, "truncate pets, idempotency_keys restart identity");
-  return () => postgresStorage(url);
+  return () => postgresStorage(url, PATIENT);
 };
 
 async function databaseWithTables(): Promise<string> {
   const url = await emptyDatabase();
-  await (await postgresStorage(url)).close();
+  await (await postgresStorage(url, PATIENT)).close();
   return url;
 }
 

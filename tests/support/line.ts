@@ -15,6 +15,10 @@ export interface Line {
    * its way when an end closes is lost, as on a cable that is cut.
    */
   delay(ms: number): void;
+  /** From now on what a server sends waits for `release`; resolves when the first does. */
+  hold(): { readonly first: Promise<void>; release(): void };
+  /** From now on new connections end at once; those that there are go on. */
+  refuse(): void;
   /**
    * From now on nothing comes through, in either direction, and new connections lead nowhere, as
    * with a firewall that drops packets without notice.
@@ -33,13 +37,18 @@ export async function openLine(
   host = "127.0.0.1",
 ): Promise<Line> {
   let delay = 0;
+  let held:
+    | { readonly first: () => void; readonly end: Promise<void> }
+    | undefined;
   let isCut = false;
+  let isRefusing = false;
   /** Connections of an earlier generation are cut off. */
   let generation = 0;
   const sockets = new Set<Socket>();
 
   // An end that comes while it is cut off is not answered either.
   const listener = createServer({ allowHalfOpen: true }, (client) => {
+    if (isRefusing) return void client.on("error", () => {}).destroy();
     const born = generation;
     const isOpen = () => !isCut && born === generation;
     const server = isCut
@@ -53,8 +62,13 @@ export async function openLine(
       socket.setNoDelay(true);
       socket.on("data", (data) => {
         if (!isOpen()) return;
-        if (delay === 0 || socket === client) other?.write(data);
-        else setTimeout(() => other?.destroyed || other?.write(data), delay);
+        const send = () => other?.destroyed || other?.write(data);
+        if (socket === client) send();
+        else if (held !== undefined) {
+          held.first();
+          held.end.then(send);
+        } else if (delay > 0) setTimeout(send, delay); // the way of the bytes
+        else send();
       });
       // A fault of one end is the end of both.
       socket.on("error", () => {});
@@ -84,6 +98,19 @@ export async function openLine(
       end();
     },
     delay: (ms) => void (delay = ms),
+    hold() {
+      const first = Promise.withResolvers<void>();
+      const end = Promise.withResolvers<void>();
+      held = { first: first.resolve, end: end.promise };
+      return {
+        first: first.promise,
+        release() {
+          held = undefined;
+          end.resolve();
+        },
+      };
+    },
+    refuse: () => void (isRefusing = true),
     cutOff: () => void (isCut = true),
     heal() {
       isCut = false;

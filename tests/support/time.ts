@@ -4,12 +4,12 @@ import type { TestContext } from "node:test";
 
 /**
  * Checks a condition every 10 ms until it is true; rejects if it is not within `timeout` ms (by
- * default, 30 s).
+ * default, two minutes, which is enough for the busiest machine).
  */
 export async function until(
   what: string,
   isSo: () => boolean | Promise<boolean>,
-  timeout = 30_000,
+  timeout = 120_000,
 ): Promise<void> {
   const deadline = performance.now() + timeout;
   while (!await isSo()) {

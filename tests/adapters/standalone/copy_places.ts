@@ -9,7 +9,7 @@ import type { PetDatabase } from "../../../adapters/storage/pet_database.ts";
 import { postgresStorage } from "../../../adapters/storage/postgres/mod.ts";
 import { sqliteStorage } from "../../../adapters/storage/sqlite/mod.ts";
 import { atEnd } from "../../support/at_end.ts";
-import { sharedPostgres } from "../../support/postgres/shared.ts";
+import { PATIENT, sharedPostgres } from "../../support/postgres/shared.ts";
 import { runSql } from "../../support/postgres/sql.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 
@@ -36,7 +36,7 @@ const PLACES = {
   PostgreSQL: (url: string) => ({
     url,
     query: async (sql: string) => await runSql(url, sql) as readonly TextRow[],
-    open: () => postgresStorage(url),
+    open: () => postgresStorage(url, PATIENT),
   }),
 };
 
@@ -81,7 +81,7 @@ export async function testsOfCopies() {
   return (way: Way) => {
     const isSkipped = way.includes("PostgreSQL") && skip;
     return (title: string, work: (given: Given) => Promise<void>) =>
-      void test(title, { skip: isSkipped, timeout: 60_000 }, async (t) => {
+      void test(title, { skip: isSkipped, timeout: 180_000 }, async (t) => {
         const folder = newFolder(t);
         const where = async (kind: Way[number], file: string) =>
           kind === "SQLite" ? join(folder, file) : await emptyDatabase();

@@ -15,7 +15,7 @@ import { TABLES } from "../../../adapters/storage/sqlite_tables.ts";
 import { sqliteStorage } from "../../../adapters/storage/sqlite/mod.ts";
 import { issuedKeys } from "../../../adapters/keys/issued_keys.ts";
 import { ask } from "../../contract/ask.ts";
-import { sharedPostgres } from "../../support/postgres/shared.ts";
+import { PATIENT, sharedPostgres } from "../../support/postgres/shared.ts";
 import { connect, runSql } from "../../support/postgres/sql.ts";
 import { startProgram } from "../../support/process.ts";
 import { pathOf, readText, ROOT } from "../../support/repository.ts";
@@ -94,7 +94,7 @@ const FORMS = {
 function openStorage(url: string) {
   return url.startsWith("sqlite:")
     ? sqliteStorage(url.slice("sqlite:".length))
-    : postgresStorage(url);
+    : postgresStorage(url, PATIENT);
 }
 
 const noHistory = skipping(
@@ -285,7 +285,8 @@ onPostgres(
       longest = Math.max(longest, performance.now() - start);
     }
     assert.equal(isOver, false);
-    assert.ok(longest < 3500, `a reader waited for ${longest} ms`);
+    // An attempt takes 3 s, and 30 s if it waits as long as for other locks.
+    assert.ok(longest < 15_000, `a reader waited for ${longest} ms`);
     await user.query("commit");
     await (await opening).close();
     assert.equal((await sql(columns)).length, before.length + 2);

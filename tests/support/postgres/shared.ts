@@ -14,6 +14,13 @@ import { findBinaries } from "./binaries.ts";
 import { type Cluster, FAST, startCluster } from "./cluster.ts";
 import { connect, createDatabase, type Row, runSql } from "./sql.ts";
 
+/** Time limits that no busy machine exceeds, in ms, for tests of something else. */
+export const PATIENT = {
+  connectTimeout: 60_000,
+  queryTimeout: 60_000,
+  openTimeout: 60_000,
+};
+
 /** A server that the tests of a file share. */
 export interface SharedPostgres {
   /** `false`, or why the tests that need PostgreSQL are skipped. */
@@ -35,7 +42,10 @@ export interface SharedPostgres {
 export interface Database {
   readonly t: TestContext;
   readonly url: string;
-  /** Opens a storage there, or at another address. */
+  /**
+   * Opens a storage there, or at another address. Default of the time limits:
+   * {@linkcode PATIENT}.
+   */
   readonly open: (
     address?: string,
     options?: PostgresStorageOptions,
@@ -88,7 +98,10 @@ export async function sharedPostgres(): Promise<SharedPostgres> {
         t,
         url,
         async open(address = url, options = {}) {
-          const storage = await postgresStorage(address, options);
+          const storage = await postgresStorage(address, {
+            ...PATIENT,
+            ...options,
+          });
           atEnd(t, () => storage.close());
           return storage;
         },

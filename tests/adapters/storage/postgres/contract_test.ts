@@ -1,7 +1,7 @@
 import { postgresStorage } from "../../../../adapters/storage/postgres/mod.ts";
 import { databaseContract } from "../database_contract.ts";
 import { testUnless } from "../../../support/runtime.ts";
-import { sharedPostgres } from "../../../support/postgres/shared.ts";
+import { PATIENT, sharedPostgres } from "../../../support/postgres/shared.ts";
 
 const { skip, emptyDatabase } = await sharedPostgres();
 const testOnPostgres = testUnless(skip);
@@ -13,6 +13,6 @@ databaseContract(
     const url = new URL(await emptyDatabase());
     // Sixteen of them are opened at once, and a server has a hundred connections.
     url.searchParams.set("connection_limit", "4");
-    return (options) => postgresStorage(url.href, options);
+    return (options) => postgresStorage(url.href, { ...PATIENT, ...options });
   },
 );

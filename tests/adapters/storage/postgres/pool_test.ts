@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { parsePostgresUrl } from "../../../../adapters/storage/postgres/address.ts";
 import type { Connection } from "../../../../adapters/storage/postgres/client.ts";
 import { postgresStorage } from "../../../../adapters/storage/postgres/mod.ts";
@@ -11,6 +10,7 @@ import { atEnd } from "../../../support/at_end.ts";
 import { changeSetting } from "../../../support/postgres/cluster.ts";
 import {
   type Database,
+  PATIENT,
   sharedPostgres,
 } from "../../../support/postgres/shared.ts";
 import { connect } from "../../../support/postgres/sql.ts";
@@ -19,22 +19,18 @@ import {
   startCopy,
 } from "../../../support/postgres/test_cluster.ts";
 import { newPet, REX } from "../../../support/pets.ts";
-import { awaitedLater, until } from "../../../support/time.ts";
+import { awaitedLater, turns, until } from "../../../support/time.ts";
 
 const { onDatabase: it } = await sharedPostgres();
 
-const TIMES = { connectTimeout: 3000, queryTimeout: 5000, lockTimeout: 3000 };
 /** A port where nothing listens. */
 const NOWHERE = 1;
 const TOM = newPet({ ...REX, name: "Tom" });
 
 /** Makes a pool with an address. It is closed after the test, whatever is still lent. */
-function poolAt(
-  t: TestContext,
-  url: string,
-  times: Partial<typeof TIMES> = {},
-) {
-  const pool = connectionPool(parsePostgresUrl(url), { ...TIMES, ...times });
+function poolAt(t: TestContext, url: string) {
+  const times = { ...PATIENT, lockTimeout: 60_000 };
+  const pool = connectionPool(parsePostgresUrl(url), times);
   const taken: Connection[] = [];
   atEnd(t, () => {
     void pool.close(); // which waits for those that a failed test has not given back
@@ -82,21 +78,26 @@ it("the connection that was used last is lent again, unless the work on it faile
 });
 
 it("calls wait in turn for one of connection_limit connections, for connectTimeout", async ({ t, url }) => {
-  const pool = poolAt(t, `${url}?connection_limit=1`, { connectTimeout: 1000 });
+  const pool = poolAt(t, `${url}?connection_limit=1`);
   const only = await pool.take("read");
   const waiting = [pool.take("list"), pool.take("read")] as const;
+  t.mock.timers.enable({ apis: ["setTimeout"] });
   const late = awaitedLater(pool.take("get pet"));
+  t.mock.timers.tick(59_999);
+  await turns();
   assert.equal(pool.counts().waiting, 3);
+  t.mock.timers.tick(1);
+  await assert.rejects(late, {
+    kind: "unavailable",
+    message:
+      /^Cannot get pet at .*: no connection was free for 60000 ms \(connection_limit is 1\)$/,
+  });
+  t.mock.timers.reset();
   pool.giveBack(only);
   assert.equal(await waiting[0], only);
   pool.giveBack(only, true); // the next gets a new one, once this has ended
   const next = await waiting[1];
   assert.notEqual(next, only);
-  await assert.rejects(late, {
-    kind: "unavailable",
-    message:
-      /^Cannot get pet at .*: no connection was free for 1000 ms \(connection_limit is 1\)$/,
-  });
   pool.giveBack(next);
   assert.deepEqual([pool.counts().open, pool.counts().waiting], [1, 0]);
 });
@@ -109,7 +110,7 @@ it("close waits for lent connections, and refuses calls that wait for one", asyn
   const closing = pool.close().then(() => isClosed = true);
   await assert.rejects(waiting, /: the storage is closed$/);
   await assert.rejects(pool.take("read"), /the storage is closed$/);
-  await delay(50);
+  await turns();
   assert.equal(isClosed, false);
   pool.giveBack(lent);
   await closing;
@@ -136,11 +137,10 @@ it("a connection that is not used for 30 s is ended", async ({ t, url }) => {
   t.mock.timers.reset();
 });
 
-/** Waits although timers are mocked. */
+/** Waits for the server, for two minutes at most, although timers are mocked. */
 async function turnsUntil(isSo: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 100_000 && !isSo(); turn++) {
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+  const latest = Date.now() + 120_000;
+  while (!isSo() && Date.now() < latest) await turns();
   assert.ok(isSo());
 }
 
@@ -207,9 +207,9 @@ it("a new connection goes to the host that served last, then the others in order
 
 it("connections are not lent again once a different host is used", async (database) => {
   const { a, b, url } = await threeLines(database);
-  const pool = poolAt(database.t, url, { connectTimeout: 500 });
+  const pool = poolAt(database.t, url);
   const old = await pool.take("read");
-  a.cutOff(); // new connections hang
+  a.refuse();
   const next = await pool.take("read");
   assert.equal(next.port, b.port);
   pool.giveBack(next);
@@ -219,14 +219,14 @@ it("connections are not lent again once a different host is used", async (databa
 
 it("a call that was slow to connect does not lead back to a host that was left", async (database) => {
   const { a, b, url } = await threeLines(database);
-  const pool = poolAt(database.t, url, { connectTimeout: 1000 });
-  a.cutOff();
-  const leaving = pool.take("read");
-  await delay(500);
-  a.heal();
-  a.delay(450); // for each of two answers, so until the other call has left the host
+  const pool = poolAt(database.t, url);
+  const { first, release } = a.hold();
   const slow = pool.take("read");
-  for (const connection of [await leaving, await slow]) {
+  await first;
+  a.refuse();
+  const leaving = await pool.take("read");
+  release();
+  for (const connection of [leaving, await slow]) {
     assert.equal(connection.port, b.port);
     pool.giveBack(connection);
   }
@@ -295,11 +295,11 @@ onCluster()(
     await storage.create(TOM);
     assert.equal((await standby.query("select from pets")).length, 2);
     assert.deepEqual(warnings.filter((each) => each === splitBrain), []);
-    await delay(1000); // the time between two looks
-    await standby.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'petstore'`,
-    );
+    // It looks as it connects, but not more than once a second.
     await until("it warns", async () => {
+      await standby.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'petstore'`,
+      );
       await storage.create(TOM).catch(() => {});
       return warnings.includes(splitBrain);
     });

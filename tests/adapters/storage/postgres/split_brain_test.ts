@@ -4,7 +4,7 @@ import { parsePostgresUrl } from "../../../../adapters/storage/postgres/address.
 import { connectionPool } from "../../../../adapters/storage/postgres/pool.ts";
 import { atEnd } from "../../../support/at_end.ts";
 import { startCluster } from "../../../support/postgres/cluster.ts";
-import { sharedPostgres } from "../../../support/postgres/shared.ts";
+import { PATIENT, sharedPostgres } from "../../../support/postgres/shared.ts";
 import { onCluster } from "../../../support/postgres/test_cluster.ts";
 import { REX } from "../../../support/pets.ts";
 import { listenOn } from "../../../support/server.ts";
@@ -12,7 +12,6 @@ import { ask } from "../../../contract/ask.ts";
 import { startMain } from "../../../support/standalone.ts";
 import { until } from "../../../support/time.ts";
 
-const TIMES = { connectTimeout: 3000, queryTimeout: 5000, lockTimeout: 3000 };
 const { onDatabase: it } = await sharedPostgres();
 
 onCluster()(
@@ -51,7 +50,11 @@ it("hosts that lead to one server, or are never written to, are no split brain",
   for (const writable of [true, false]) {
     const pool = connectionPool(
       { ...address, writable },
-      { ...TIMES, onWarning: (message) => warnings.push(message) },
+      {
+        ...PATIENT,
+        lockTimeout: 60_000,
+        onWarning: (message) => warnings.push(message),
+      },
     );
     atEnd(t, () => pool.close());
     pool.giveBack(await pool.take("read"));
@@ -83,7 +86,7 @@ it("one connection at a time asks a host that hangs, and none after close", asyn
   atEnd(t, () => silent.forEach((socket) => socket.destroy()));
   const { host } = new URL(url);
   const both = url.replace(host, `${host},127.0.0.1:${port}`);
-  const storage = await open(both, { connectTimeout: 60_000 });
+  const storage = await open(both);
   let ahead = 0;
   const { now } = performance;
   t.mock.method(performance, "now", () => now.call(performance) + ahead);

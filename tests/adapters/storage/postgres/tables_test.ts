@@ -9,7 +9,7 @@ import {
 } from "../../../../adapters/storage/postgres/transfer.ts";
 import { PETS_LOCK } from "../../../../adapters/storage/postgres/turn.ts";
 import { petId } from "../../../../core/pets/pet.ts";
-import { sharedPostgres } from "../../../support/postgres/shared.ts";
+import { PATIENT, sharedPostgres } from "../../../support/postgres/shared.ts";
 import { runSql } from "../../../support/postgres/sql.ts";
 import { sqlContract } from "../sql_contract.ts";
 import { key, newPet, REX } from "../../../support/pets.ts";
@@ -17,13 +17,12 @@ import { until } from "../../../support/time.ts";
 
 const { skip, emptyDatabase, onDatabase: it } = await sharedPostgres();
 
-const options = { skip, timeout: 30_000 };
 sqlContract(
-  (title, check) => test(`postgresStorage ${title}`, options, check),
+  (title, check) => test(`postgresStorage ${title}`, { skip }, check),
   async () => {
     const url = `${await emptyDatabase()}?connection_limit=4`;
     return {
-      open: (options) => postgresStorage(url, options),
+      open: (options) => postgresStorage(url, { ...PATIENT, ...options }),
       async sql(text) {
         const [row = {}] = await runSql(url, text);
         return Object.values(row)[0];
@@ -171,7 +170,7 @@ it("PostgreSQL ends a statement that nobody waits for any more", async ({ url, o
   await (await open()).create(REX);
   await sql(`alter table pets rename to slow; create view pets as
       select slow.* from slow, (select pg_sleep(60)) as pause`);
-  const { list } = await open(url, { queryTimeout: 300 });
+  const { list } = await open(url, { queryTimeout: 3000 });
   await assert.rejects(list({ limit: 1 }), { kind: "unavailable" });
   const running = `select from pg_stat_activity
     where datname = current_database() and state = 'active' and pid <> pg_backend_pid()`;
