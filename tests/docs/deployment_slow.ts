@@ -150,7 +150,8 @@ for (const [name, command] of Object.entries(COMMANDS)) {
     const { permissions } = JSON.parse(readText("deno.json"));
     const line = words.join(" ");
     const variables = one(line, /--allow-env=(\S+)/).split(",");
-    assert.deepEqual(variables, permissions.default.env);
+    const judge = name === "the Dockerfile" ? ["PETSTORE_KEY"] : [];
+    assert.deepEqual(variables, [...permissions.default.env, ...judge]);
     assert.match(line, /^(?!.*-A).* --allow-read=\S.* --allow-write=\S/);
   });
 }
@@ -201,22 +202,11 @@ test("the lines of docs/examples/kubernetes.yaml are what Kubernetes takes", () 
 
 // ---- Containers ----
 
-test("the image is built of the files that are sent for it, on the Deno of the tests", () => {
-  const [stage = ""] = dockerfile().split(/^FROM .*distroless/m);
-  const copied = Array.from(
-    stage.matchAll(/^COPY (.+) \S+$/gm),
-    ([, sources = ""]) => sources.split(" "),
-  ).flat();
+test("the image is built in the root, on the Deno of the tests", () => {
   const folder = "docs/examples/container";
   const compose = readText(`${folder}/compose.yaml`);
   const context = one(compose, /^ *context: (\S+)$/m);
   assert.equal(join(ROOT, folder, context, "."), join(ROOT, "."));
-  const [all, ...sent] = readText(
-    "docs/examples/container/Dockerfile.dockerignore",
-  )
-    .split("\n").filter((line) => line !== "" && !line.startsWith("#"));
-  assert.equal(all, "*");
-  assert.deepEqual(sent.map((line) => line.replace("!", "")), copied);
   assert.equal(
     one(dockerfile(), /^ARG DENO_VERSION=(\S+)$/m),
     one(readText(".ci/run"), /^deno_version=(\S+)$/m),

@@ -434,7 +434,7 @@ test("Deno is started with -q: it would wait for a reader of its own lines", () 
   const commands = [
     ...readText("docs/operating.md").matchAll(/deno (?:run|serve) [^`]+\.ts/g),
     /^ExecStart=.*/m.exec(readText("docs/examples/systemd/petstore@.service")),
-    /^CMD .*/m.exec(readText("docs/examples/container/Dockerfile")),
+    /^ENTRYPOINT .*/m.exec(readText("docs/examples/container/Dockerfile")),
   ];
   assert.equal(commands.length, 4);
   for (const command of commands) assert.match(`${command}`, /[ "]-q\b/);
