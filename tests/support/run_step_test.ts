@@ -93,10 +93,10 @@ for (const { name, missing } of findRuntimes()) {
       const source =
         `${PASSES}test("it waits", () => new Promise(() => setInterval(() => {}, 9)));`;
       // On a busy machine the test may not have begun when the first patience ends.
-      for (const minutes of [0.02, 0.1, 0.5]) {
+      for (const minutes of [0.02, 0.1, 0.5, 2.5]) {
         const { isWell, text } = await run(t, name, source, minutes);
         assert.equal(isWell, false);
-        assert.match(text, /^HANGS: no test has ended for 0\.\d+ minutes/m);
+        assert.match(text, /^HANGS: no test has ended for \d\.\d+ minutes/m);
         if (/it (?:passes|waits)/.test(text)) return;
       }
       assert.fail("neither is named");

@@ -110,11 +110,6 @@ test("a server that sends 103s for ever loses its connection at the timeout", as
   const client = clientOf(baseUrl, { timeout: 2000, retries: 0 });
   const { code } = await failure(client.listPets());
   assert.equal(code, "timeout");
-  const late = setTimeout(
-    () => closed.reject(new Error("The connection is still open")),
-    5000,
-  );
-  atEnd(t, () => clearTimeout(late));
   await closed.promise;
 });
 

@@ -223,15 +223,12 @@ testUnless(RUNTIME !== "node" && "only Node has the flag")(
 );
 
 test("a stranger's half-sent body does not hold up the end", async (t) => {
-  const server = await startMain(t, { env: { SHUTDOWN_TIMEOUT: "40" } });
+  const server = await startMain(t, { env: { SHUTDOWN_TIMEOUT: "3600" } });
   const fields = ["Content-Length: 100"];
   const bytes = rawRequest("POST /v1/pets", fields) + "{";
   const wire = await openWire(t, server, bytes);
   assert.equal((await wire.answer()).status, 401);
-  const start = performance.now();
-  assert.equal(await server.end(), 0);
-  const time = performance.now() - start;
-  assert.ok(time < 20_000, `it took ${time} ms`);
+  assert.equal(await server.end(), 0); // it would be killed after a minute
 });
 
 /** Starts a server on a PostgreSQL that accepts connections and answers nothing, yet. */
