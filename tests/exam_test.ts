@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { availableParallelism } from "node:os";
 import test from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import {
   createClient,
   type Pet,
@@ -10,6 +11,7 @@ import {
 } from "../adapters/client/mod.ts";
 import type { Runner } from "./exam/command.ts";
 import { examine, limitsOf } from "./exam/exam.ts";
+import { sendOnce } from "./exam/send_once.ts";
 import { TRIALS } from "./exam/trial.ts";
 
 /** Our client, as the adapter of docs/exam.md runs it. */
@@ -65,4 +67,18 @@ test("our client does no harm in any trial, and this is all the advice it gets",
     ["a page is cut, and has no length", "gives_up"],
     ["the JSON of a page is cut, within whole HTTP", "gives_up"],
   ]);
+});
+
+test("sendOnce sends nothing after its signal, and throws nothing later", async () => {
+  const url = "http://127.0.0.1:9";
+  const patience = { whole: Infinity, byte: Infinity };
+  const signal = AbortSignal.abort();
+  const sent = { method: "GET", url, headers: {} };
+  assert.deepEqual(await sendOnce(sent, patience, signal), {
+    status: 0,
+    headers: {},
+    text: "",
+    problem: "lost",
+  });
+  await delay(100); // time for an error that nobody would catch
 });

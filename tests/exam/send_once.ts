@@ -85,7 +85,6 @@ export function sendOnce(
       resolve(why === undefined ? received : { ...received, problem: why });
     }
     const abort = (): void => end(problem);
-    if (signal?.aborted) return abort();
     signal?.addEventListener("abort", abort);
     sent.on("error", (error: NodeJS.ErrnoException) => {
       // On Bun the code is its own word.
@@ -112,6 +111,8 @@ export function sendOnce(
         () => end(response.complete ? undefined : problem),
       );
     });
+    // After `on("error")`: what is destroyed before its end emits an error.
+    if (signal?.aborted) return abort();
     sent.end(body);
   });
 }
