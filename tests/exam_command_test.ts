@@ -114,7 +114,7 @@ test("examine ends a client that waits, does nothing, or asks for ever", async (
   ]]);
   const shown = results.map(({ findings: [finding] }) => finding?.shown);
   for (const [i, why] of [/for 1 s \(--timeout\)/, , , /200 times/].entries()) {
-    if (why) assert.match(`${shown[i]}`, why);
+    if (why) assert.match(`${shown[i]}`, why, `${i}`);
   }
   const calls = results.at(-1)?.requests.length ?? 0;
   assert.ok(calls >= 200 && calls < 1000, `${calls}`);
@@ -162,6 +162,7 @@ test("exam names a stale line of the baseline, and with --strict exits with 1", 
     assert.match(
       stderr,
       /^No longer fails, .*: hangs: a page is a login page$/m,
+      `${expected}`,
     );
   }
 });
@@ -256,7 +257,7 @@ test("exam refuses wrong arguments", async () => {
   ) {
     const { code, stdout, stderr } = await run([...EXAM, ...args]);
     assert.deepEqual([code, stdout], [2, ""], stderr);
-    assert.match(stderr, expected);
+    assert.match(stderr, expected, `${args}`);
   }
 });
 

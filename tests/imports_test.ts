@@ -203,8 +203,8 @@ test("the service has no package that only tests need, and tests the same versio
   const { imports: theirs = {} } = read("tests/deno.json");
   const { specifiers: theirLock = {} } = read("tests/deno.lock");
   for (const [name, specifier] of Object.entries(imports)) {
-    assert.equal(theirs[name], specifier);
-    assert.equal(theirLock[specifier], lock[specifier]);
+    assert.equal(theirs[name], specifier, name);
+    assert.equal(theirLock[specifier], lock[specifier], name);
   }
 });
 

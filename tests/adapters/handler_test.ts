@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { inspect } from "node:util";
 import { docs } from "../../adapters/docs/mod.ts";
 import { createDrain } from "../../adapters/layers/drain.ts";
 import { logLayer } from "../../adapters/layers/log.ts";
@@ -94,13 +95,17 @@ test("handle answers 500 or 503 whatever is thrown, and tells only onError", asy
       const fault = FAULTS.find((one) => one === cause);
       assertError(answer, fault ? "service_unavailable" : "internal_error");
       const retryAfter = answer.headers.get("retry-after");
-      assert.equal(retryAfter, fault?.kind === "unavailable" ? "7" : null);
+      assert.equal(
+        retryAfter,
+        fault?.kind === "unavailable" ? "7" : null,
+        `${method} ${path}`,
+      );
       assertNoSecret(answer);
       const [toldCause, url, route, id] = told.splice(0);
-      assert.ok(Object.is(toldCause, cause));
-      assert.equal(url, service.base + path);
+      assert.ok(Object.is(toldCause, cause), `${method} ${path}`);
+      assert.equal(url, service.base + path, `${method} ${path}`);
       assert.equal(route, `/v1${path.replace("/1", "/{petId}")}`);
-      assert.equal(id, keyId);
+      assert.equal(id, keyId, `${method} ${path}`);
     }
   }
 });
@@ -136,7 +141,7 @@ test("handle answers 500 if a storage returns anything but a pet or a page", asy
     });
     const answer = await ask(service, method, path, content);
     assertError(answer, "internal_error");
-    assert.ok(told.length === 1 && told[0] instanceof Error);
+    assert.ok(told.length === 1 && told[0] instanceof Error, inspect(value));
     all.add(`${told[0]}`);
   }
   const noPet =
@@ -240,7 +245,7 @@ test("createHandler throws for an option of a wrong kind, not for an undefined o
   for (const [reason, all] of Object.entries(wrong)) {
     const expected = { name: "TypeError", message: `Wrong option ${reason}` };
     for (const options of all) {
-      assert.throws(() => handleService(options), expected);
+      assert.throws(() => handleService(options), expected, inspect(options));
     }
   }
   handleService({ basePath: undefined } as Partial<HandlerOptions>);
@@ -293,6 +298,10 @@ test("createHandler says what is wrong with endpoints, layers, or a former optio
   ] as const;
   for (const [options, message] of cases) {
     const wrong = options as unknown as Partial<HandlerOptions>;
-    assert.throws(() => handleService(wrong), { name: "TypeError", message });
+    assert.throws(
+      () => handleService(wrong),
+      { name: "TypeError", message },
+      `${message}`,
+    );
   }
 });

@@ -137,7 +137,7 @@ for (const name of Object.keys(CALLS)) {
       const call = async () => await CALLS[name]?.[1]({ hostname, port: 0 });
       const message =
         `Wrong option hostname: it must be a non-empty string, not ${shown}`;
-      await assert.rejects(call, { name: "TypeError", message });
+      await assert.rejects(call, { name: "TypeError", message }, `${hostname}`);
     }
   });
 }
@@ -147,7 +147,7 @@ test("judge blames no store for an option that is wrong", async () => {
   for (const [option, value] of Object.entries(wrong)) {
     const call = async () => await CALLS.judge?.[1]({ [option]: value });
     const message = RegExp(`^Wrong option ${option}: `);
-    await assert.rejects(call, { name: "TypeError", message });
+    await assert.rejects(call, { name: "TypeError", message }, option);
   }
 });
 
@@ -207,7 +207,7 @@ for (const [name, option, least, most] of BOUNDS) {
     for (const [value, shown] of [...outside, ...NO_INTEGERS]) {
       const call = async () => await CALLS[name]?.[1]({ [option]: value });
       const message = `Wrong option ${option}: ${rule}, not ${shown}`;
-      await assert.rejects(call, { name: "RangeError", message });
+      await assert.rejects(call, { name: "RangeError", message }, shown);
     }
   });
 }

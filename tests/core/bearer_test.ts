@@ -78,9 +78,9 @@ for (const [results, status, error] of CASES) {
         const onError = (cause: unknown) => void told.push(cause);
         const service = handleService({ keys: { verify }, onError });
         const answer = await ask(service, "GET", "/pets");
-        assert.equal(answer.status, status);
+        assert.equal(answer.status, status, `${verify}`);
         if (status >= 400) assertAnyError(answer);
-        assert.deepEqual(told, error === undefined ? [] : [error]);
+        assert.deepEqual(told, error === undefined ? [] : [error], `${verify}`);
       }
     });
   }

@@ -21,11 +21,15 @@ test("after the removal a pet's path is 404 before the key, whatever the method"
         const answer = await ask(service, method, path, { headers });
         assert.equal(answer.status, 404, `${method} ${path}`);
         const link = answer.headers.get("link");
-        assert.equal(link, '<../pets>; rel="successor-version"');
-        assert.equal(answer.headers.get("sunset"), null);
+        assert.equal(
+          link,
+          '<../pets>; rel="successor-version"',
+          `${method} ${path}`,
+        );
+        assert.equal(answer.headers.get("sunset"), null, `${method} ${path}`);
         if (method === "HEAD") continue;
         const error = { code: "not_found", message: MESSAGE, status: 404 };
-        assert.deepEqual(JSON.parse(answer.text), error);
+        assert.deepEqual(JSON.parse(answer.text), error, `${method} ${path}`);
       }
     }
   }
@@ -66,6 +70,7 @@ test("getPet must be true or false", () => {
     assert.throws(
       () => createHandler({ ...options, getPet: getPet as never }),
       /^TypeError: Wrong option getPet: it must be true or false, not /,
+      `${getPet}`,
     );
   }
 });

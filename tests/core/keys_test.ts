@@ -11,7 +11,7 @@ test("apiKeys takes its keys alone, even after the caller's array has changed", 
   for (let turn = 0; turn < 2; turn++) {
     const valid = await Promise.all(["one", "two"].map(keys.verify));
     assert.deepEqual(valid, [true, true]);
-    for (const key of others) assert.equal(await keys.verify(key), false);
+    for (const key of others) assert.equal(await keys.verify(key), false, key);
   }
 });
 
@@ -22,13 +22,13 @@ test("apiKeys throws a TypeError, without the key, if a key cannot be sent", () 
       name: "TypeError",
       message:
         "API key 2 of 2 must be a non-empty string of visible ASCII characters, without spaces",
-    });
+    }, `${key}`);
   }
   for (const wrong of ["good", []]) {
     assert.throws(() => apiKeys(wrong as string[]), {
       name: "TypeError",
       message: "API keys must be an array of at least one key",
-    });
+    }, `${wrong}`);
   }
 });
 
@@ -37,7 +37,7 @@ test("a key is hashed before it is compared, so that time tells nothing of it", 
   const guesses = ["pet_secres", "x", "pet_secret".repeat(9), "pet_secret"];
   const { mock } = t.mock.method(crypto.subtle, "digest");
   for (const [index, guess] of guesses.entries()) {
-    assert.equal(await keys.verify(guess), guess === "pet_secret");
+    assert.equal(await keys.verify(guess), guess === "pet_secret", guess);
     // The key itself is hashed at the first.
     assert.equal(mock.callCount(), index + 2, guess);
   }
@@ -87,8 +87,12 @@ for (const [how, [found, takes, age]] of Object.entries(AGES)) {
     Object.assign(state, { found, takes });
     for (const [passed, asked] of [[0, 1], [age - 1, 1], [age, 2]] as const) {
       state.time = 5000 + passed;
-      assert.equal(await keys.verify("abc"), found.result);
-      assert.deepEqual(state.asked, Array(asked).fill(await sha256("abc")));
+      assert.equal(await keys.verify("abc"), found.result, `${passed}`);
+      assert.deepEqual(
+        state.asked,
+        Array(asked).fill(await sha256("abc")),
+        `${passed}`,
+      );
     }
   });
 }
@@ -106,14 +110,14 @@ test("rememberKeys remembers no more than 10,000 keys", async () => {
 test("rememberKeys remembers valid keys only, and forgets when it is told", async () => {
   for (const isTold of [false, true]) {
     const { keys, state } = remembered();
-    assert.equal(await keys.verify("x"), true);
+    assert.equal(await keys.verify("x"), true, `${isTold}`);
     state.isValid = false;
-    assert.equal(await keys.verify("x"), true);
+    assert.equal(await keys.verify("x"), true, `${isTold}`);
     if (isTold) keys.forget();
     else state.time = 1000;
     for (let asked = 2; asked < 4; asked++) {
-      assert.equal(await keys.verify("x"), false);
-      assert.equal(state.asked.length, asked);
+      assert.equal(await keys.verify("x"), false, `${isTold}`);
+      assert.equal(state.asked.length, asked, `${isTold}`);
       state.time++;
     }
   }

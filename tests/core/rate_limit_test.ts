@@ -36,8 +36,8 @@ test("rateLimit is called with each valid key, and its fields stand on the 429",
       "x-content-type-options": "nosniff",
       "cache-control": "no-store",
       ...headers,
-    });
-    assert.equal(JSON.parse(answer.text).code, "too_many_requests");
+    }, line);
+    assert.equal(JSON.parse(answer.text).code, "too_many_requests", line);
   }
 });
 
@@ -47,7 +47,11 @@ test("rateLimit may answer without fields: a 429 then says to wait for 1 second"
   for (const fields of [undefined, {}, { ratelimit: HEADERS.ratelimit }]) {
     const refusal = { allowed: false, ...fields && { headers: fields } };
     const { status, headers } = await send("GET /pets", () => refusal);
-    assert.deepEqual([status, headers.get("retry-after")], [429, "1"]);
+    assert.deepEqual(
+      [status, headers.get("retry-after")],
+      [429, "1"],
+      JSON.stringify(fields),
+    );
   }
 });
 
@@ -75,7 +79,11 @@ test("a rateLimit that fails, or returns what cannot be sent, is a 500 with a re
       if (result === broken) throw broken;
       return result as RateLimitResult;
     };
-    assert.equal((await send("GET /pets", rateLimit, { onError })).status, 500);
+    assert.equal(
+      (await send("GET /pets", rateLimit, { onError })).status,
+      500,
+      JSON.stringify(result),
+    );
   }
   assert.deepEqual(told.splice(0, wrong.length), wrong.map(() => said));
   assert.deepEqual([told.length, told.pop()], [4, "Error: broken"]);

@@ -117,32 +117,36 @@ for (
       const said = `${built.stdout}${built.stderr}`.split("\n");
       const warnings = said.filter((line) => /warn/i.test(line));
       // npm's own are about its settings and packages.
-      assert.deepEqual(warnings.filter((line) => !/^npm warn/.test(line)), []);
+      assert.deepEqual(
+        warnings.filter((line) => !/^npm warn/.test(line)),
+        [],
+        name,
+      );
       const [last = ""] = commands.match(/.+\n$/) ?? [];
       const [, category] = program.match(/"Rex"\D*(\d+)/) ?? [];
       const listed = `1 Rex ${category}\n2 Rex ${category}\n`; // two pages
-      assert.equal(run(last, cwd).stdout, listed);
+      assert.equal(run(last, cwd).stdout, listed, name);
       for (const { method, headers } of await requests()) {
-        if (method === "POST") assert.ok(headers["idempotency-key"]);
+        if (method === "POST") assert.ok(headers["idempotency-key"], method);
       }
       const refused = run(last.replace("secret", "wrong"), cwd);
-      assert.notEqual(refused.status, 0);
-      assert.match(refused.stderr, /\bunauthorized\b/);
+      assert.notEqual(refused.status, 0, name);
+      assert.match(refused.stderr, /\bunauthorized\b/, name);
       for (const method of ["POST", "GET"]) {
         for (const [answer, reason] of REFUSALS) {
           await tell("POST", "/faults", { when: { method }, answer });
           const { status, stdout, stderr } = run(last, cwd);
-          assert.match(stderr, reason);
-          assert.deepEqual([status, stdout], [1, ""]);
+          assert.match(stderr, reason, `${reason}`);
+          assert.deepEqual([status, stdout], [1, ""], `${reason}`);
         }
       }
       const fault = { when: { method: "GET" }, answer: LARGE_PAGE };
       await tell("POST", "/faults", fault);
-      assert.equal(run(last, cwd).stdout, `${LARGE} Rex -${LARGE}\n`);
+      assert.equal(run(last, cwd).stdout, `${LARGE} Rex -${LARGE}\n`, name);
       const next = (await requests()).at(-1)?.target;
-      assert.equal(next, `/v1/pets?limit=1&after=${LARGE}`);
+      assert.equal(next, `/v1/pets?limit=1&after=${LARGE}`, name);
       const { status, stdout, stderr } = run(check, cwd);
-      assert.deepEqual([status, stdout, stderr], [0, "", ""]);
+      assert.deepEqual([status, stdout, stderr], [0, "", ""], name);
     }),
   );
 }

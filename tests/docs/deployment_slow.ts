@@ -139,7 +139,7 @@ for (const [name, command] of Object.entries(COMMANDS)) {
         });
         assert.equal((await add(server)).status, 201);
         for (const path of ["/livez", "/readyz", "/v1/pets/1", "/docs"]) {
-          assert.equal((await ask(server, "GET", path)).status, 200);
+          assert.equal((await ask(server, "GET", path)).status, 200, path);
         }
         assert.equal(await server.end(), 0);
       },
@@ -195,7 +195,7 @@ test("the lines of docs/examples/kubernetes.yaml are what Kubernetes takes", () 
   for (const { kind, apiVersion, ...rest } of documents) {
     const Model = kinds[kind as keyof typeof kinds];
     const model = new Model(rest);
-    assert.equal(model.apiVersion, apiVersion);
+    assert.equal(model.apiVersion, apiVersion, kind);
     model.validate();
   }
 });
@@ -239,7 +239,7 @@ testUnless(NOT_DENO || noPostgres)(
     await storage.close();
     for (const each of [KEY, "another", key, "guess"]) {
       const { status } = await add({ ...server, key: each });
-      assert.equal(status, each === "guess" ? 401 : 201);
+      assert.equal(status, each === "guess" ? 401 : 201, each);
     }
     const fields = { "idempotency-key": "a" };
     await add(server, fields);

@@ -384,6 +384,7 @@ test("the README's commands run in bash, cmd and PowerShell, with any curl", () 
     assert.doesNotMatch(
       command.replace(/^\$ /, ""),
       /['$%`\\]|[\s"]@(?!docs\/)|\s@/,
+      command,
     );
   }
   for (const { file, text } of blocksOf("sh")) {

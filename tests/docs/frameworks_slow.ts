@@ -88,9 +88,17 @@ if (FRAMEWORKS === undefined) {
       const answer = await fetch(`${base}/openapi.json`, {
         headers: { ...headers, ...known },
       });
-      assert.equal(answer.status, 200);
-      assert.equal(answer.headers.get("content-encoding"), null);
-      assert.equal((await answer.json()).openapi, "3.1.1");
+      assert.equal(answer.status, 200, JSON.stringify(known));
+      assert.equal(
+        answer.headers.get("content-encoding"),
+        null,
+        JSON.stringify(known),
+      );
+      assert.equal(
+        (await answer.json()).openapi,
+        "3.1.1",
+        JSON.stringify(known),
+      );
     }
   });
 }

@@ -102,7 +102,7 @@ for (const [rule, said, trials] of rows) {
       assert.equal(told, status < 500 ? 0 : 1, "no refusal is an error");
       const isCoded = message.endsWith("without a Content-Encoding");
       const coding = headers.get("accept-encoding");
-      assert.equal(coding, isCoded ? "identity" : null);
+      assert.equal(coding, isCoded ? "identity" : null, `${trial}`);
       for (const operation of operationsOf(trial, status)) {
         assertDeclared(answer, { operation, isHead: false });
         // What needs no key, or is refused before the key is known, is not counted.

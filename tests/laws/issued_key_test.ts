@@ -39,9 +39,9 @@ test("isIssuedForm takes the one checksum that is right", () => {
 test("generateKey makes keys of the form that are all different", () => {
   const keys = Array.from({ length: 500 }, generateKey);
   for (const key of keys) {
-    assert.equal(key.length, 42);
-    assert.equal(key.slice(0, 4), "pet_");
-    assert.equal(key.slice(36), checksumOf(key.slice(4, 36)));
+    assert.equal(key.length, 42, key);
+    assert.equal(key.slice(0, 4), "pet_", key);
+    assert.equal(key.slice(36), checksumOf(key.slice(4, 36)), key);
   }
   assert.equal(new Set(keys).size, keys.length);
 });

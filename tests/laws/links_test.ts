@@ -26,7 +26,7 @@ async function follow(
     assert.equal(created.status, 201, created.text);
     const location = created.headers.get("location") ?? "";
     const pet = await get(new URL(location, from).href);
-    assert.equal(pet.text, created.text);
+    assert.equal(pet.text, created.text, `${id}`);
     assert.equal(JSON.parse(pet.text).id, id);
   }
   const first = `${from}?limit=2&status=sold`;

@@ -34,16 +34,16 @@ test("the named examples are what a client gets that sends them in order", async
     assert.deepEqual([name, pet], [
       added[index]?.[0],
       big(added[index]?.[1].value),
-    ]);
+    ], name);
     const { operationId, parameters } = created?.links?.getPet ??
       assert.fail("there is no link");
-    assert.equal(operationId, "getPet");
-    assert.deepEqual(parameters, { petId: "$response.body#/id" });
+    assert.equal(operationId, "getPet", name);
+    assert.deepEqual(parameters, { petId: "$response.body#/id" }, name);
     const { id } = pet as { readonly id: bigint };
     const address = getPet?.path.replace("{petId}", `${id}`) ?? "";
-    assert.equal(headers.get("location"), address.slice(1));
+    assert.equal(headers.get("location"), address.slice(1), name);
     const answer = await ask(service, "GET", address);
-    assert.deepEqual(parseJson(answer.text), big(got[name]?.value));
+    assert.deepEqual(parseJson(answer.text), big(got[name]?.value), name);
     seen.unshift(await list(""));
   }
   assert.equal(seen.length, requests.length + 1);
@@ -60,7 +60,7 @@ test("every request body and success with a body has a named example", () => {
     const successes = Object.entries(responses)
       .filter(([status]) => status.startsWith("2"))
       .map(([, response]) => response.content);
-    assert.notEqual(successes.length, 0);
+    assert.notEqual(successes.length, 0, operationId);
     const contents = requestBody
       ? [requestBody.content, ...successes]
       : successes;

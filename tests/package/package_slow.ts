@@ -51,7 +51,7 @@ test("deno task pack prints which links are left out, and packs what is needed",
   assert.deepEqual(packed.filter((path) => ofClones.test(path)), []);
   for (const folder of [npm, bun]) {
     const packages = globSync("*", { cwd: join(folder, "node_modules") });
-    assert.deepEqual(packages.sort(), ["@petstore", "valibot"]);
+    assert.deepEqual(packages.sort(), ["@petstore", "valibot"], folder);
   }
   const packages = globSync("*@*", { cwd: join(pnpm, "node_modules/.pnpm") });
   assert.equal(packages.length, 2);
@@ -204,10 +204,15 @@ test("esbuild and Vite bundle the service and the client", async () => {
   const options = "--bundle --format=esm --outfile=dist/esbuild.mjs";
   await sh(`esbuild client_errors.mjs ${options} && vite build`, full);
   for (const file of ["dist/esbuild.mjs", "dist/vite.mjs"]) {
-    assert.doesNotMatch(readFileSync(join(full, file), "utf8"), /^import /m);
+    assert.doesNotMatch(
+      readFileSync(join(full, file), "utf8"),
+      /^import /m,
+      file,
+    );
     assert.match(
       await sh(`${newestNode} ${file}`, full),
       /^API key is invalid: .* \(unauthorized\)$/m,
+      file,
     );
   }
 });
@@ -279,7 +284,7 @@ for (const [name, node] of Object.entries(runtimes)) {
     const { origin } = await start(t, full, node, env);
     for (const path of ["readyz", "docs", "docs/swagger-ui.js"]) {
       const { status, body } = await fetch(`${origin}/${path}`);
-      assert.equal(status, 200);
+      assert.equal(status, 200, path);
       await body?.cancel();
     }
   });
@@ -300,7 +305,11 @@ test("Node keeps the compiled program, and npx, bunx and pnpm dlx run it", async
   assert.ok(existsSync(join(full, PACKAGE, "node_modules/.cache/petstore")));
   for (const form of ["npx -y --package ", "bunx -p ", "pnpm dlx --package="]) {
     const help = await sh(`${form}${tarball} petstore --help`, pnpm);
-    assert.match(help, /^The pet store service\.[^]*^ +judge [^]*^ +exam /m);
+    assert.match(
+      help,
+      /^The pet store service\.[^]*^ +judge [^]*^ +exam /m,
+      form,
+    );
   }
 });
 
@@ -315,7 +324,11 @@ test("the README's command that lists the commands is not npm's own", async () =
 test("the package's sandbox starts on Node and Bun, and ends with its standard input", async () => {
   for (const command of ["node", "bun"]) {
     const start = `${command} ${BIN} sandbox --with-stdin --quiet < /dev/null`;
-    assert.match(await sh(start, full), /^\{"url":"http:\/\/127\.0\.0\.1:/);
+    assert.match(
+      await sh(start, full),
+      /^\{"url":"http:\/\/127\.0\.0\.1:/,
+      command,
+    );
   }
 });
 
@@ -323,10 +336,14 @@ test("Node 20 is refused with a sentence", async () => {
   const words = /\n.*This runtime is too old: use Node 22\.18, Deno/;
   const judge = "judge http://localhost:1/v1 --key k";
   for (const command of ["start", "sandbox", judge, "exam -- true"]) {
-    await assert.rejects(sh(`${oldNode} ${BIN} ${command}`, npm), words);
+    await assert.rejects(
+      sh(`${oldNode} ${BIN} ${command}`, npm),
+      words,
+      command,
+    );
   }
 
   for (const file of ["node.mjs", "client.mjs"]) {
-    await assert.rejects(sh(`${oldNode} ${file}`, npm), words);
+    await assert.rejects(sh(`${oldNode} ${file}`, npm), words, file);
   }
 });

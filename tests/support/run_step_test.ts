@@ -95,8 +95,12 @@ for (const { name, missing } of findRuntimes()) {
       // On a busy machine the test may not have begun when the first patience ends.
       for (const minutes of [0.02, 0.1, 0.5, 2.5]) {
         const { isWell, text } = await run(t, name, source, minutes);
-        assert.equal(isWell, false);
-        assert.match(text, /^HANGS: no test has ended for \d\.\d+ minutes/m);
+        assert.equal(isWell, false, `${minutes}`);
+        assert.match(
+          text,
+          /^HANGS: no test has ended for \d\.\d+ minutes/m,
+          `${minutes}`,
+        );
         if (/it (?:passes|waits)/.test(text)) return;
       }
       assert.fail("neither is named");

@@ -63,7 +63,7 @@ test("a wrong argument rejects with a TypeError, and nothing is sent", async () 
       client.createPet({ name: "Rex", categoryId: 1n }, wrong({ key: "a" })),
   };
   for (const [message, call] of Object.entries(calls)) {
-    await assert.rejects(call, { name: "TypeError", message });
+    await assert.rejects(call, { name: "TypeError", message }, message);
   }
   await assert.rejects(create(undefined), {
     name: "TypeError",

@@ -59,11 +59,11 @@ test("every code of the service is among the codes that errors narrow by", () =>
   const codes = Object.keys(ERROR_STATUS) as (keyof typeof ERROR_STATUS)[];
   for (const code of codes satisfies readonly PetStoreErrorCode[]) {
     const error: unknown = new PetStoreError("No", { code });
-    assert.ok(error instanceof PetStoreError);
+    assert.ok(error instanceof PetStoreError, code);
     assert.equal((error satisfies AnyPetStoreError).code, code);
     assert.deepEqual([`${error}`, error.uncertain], [
       "PetStoreError: No",
       false,
-    ]);
+    ], code);
   }
 });

@@ -59,8 +59,8 @@ for (const end of ["timeout", "abort"] as const) {
           return new Promise(() => {}); // whatever the signal says
         }], { clock, retries });
         await check(call(client, options));
-        assert.equal(requests[0]?.signal.aborted, true);
-        assert.equal(clock.live, 0);
+        assert.equal(requests[0]?.signal.aborted, true, `${call}`);
+        assert.equal(clock.live, 0, `${call}`);
       }
     }
   });

@@ -52,7 +52,7 @@ test("a redirect over HTTP is not followed, and the key stays", async (t) => {
     const answer = { status, headers: { location }, body: null };
     const client = clientOf(await baseUrlOf(t, async () => answer));
     const read = await failure(client.listPets());
-    assert.equal(read.code, "http_error");
+    assert.equal(read.code, "http_error", `${status}`);
     assert.equal(read.status, status);
     await failure(client.createPet({ name: "Rex", categoryId: 1n }));
   }
@@ -85,8 +85,8 @@ test("a create whose connection breaks is sent once", async (t) => {
   for (const categoryId of [1n, 2n, 3n]) {
     await client.listPets(); // so that there is a connection to use again
     const error = await failure(client.createPet({ name: "Rex", categoryId }));
-    assert.equal(error.code, "network_error");
-    assert.equal(error.uncertain, true);
+    assert.equal(error.code, "network_error", `${categoryId}`);
+    assert.equal(error.uncertain, true, `${categoryId}`);
   }
   assert.deepEqual(
     created,

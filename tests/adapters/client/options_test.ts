@@ -19,7 +19,7 @@ test("baseUrl may end in a slash or not, and have any path or none", async () =>
     const asked: string[] = [];
     const fetch = ({ url }: Request) => (asked.push(url), json("[]"));
     await createClient({ baseUrl, key: KEY, fetch }).listPets();
-    assert.deepEqual(asked, [expected]);
+    assert.deepEqual(asked, [expected], baseUrl);
   }
 });
 

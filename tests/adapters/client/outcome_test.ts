@@ -58,11 +58,11 @@ test("a Pet that is not what the contract says is invalid_response", async () =>
   ];
   for (const text of wrong) {
     const got = await fails("get", json(text), "invalid_response", 200);
-    assert.match(got.message, /^Cannot get pet: /);
-    assert.equal(got.uncertain, false);
+    assert.match(got.message, /^Cannot get pet: /, text);
+    assert.equal(got.uncertain, false, text);
     const answer = json(text, { status: 201 });
     const created = await fails("create", answer, "invalid_response", 201);
-    assert.equal(created.uncertain, true);
+    assert.equal(created.uncertain, true, text);
     // An empty element is not JSON either.
     await fails("list", json(`[${pet},${text}]`), "invalid_response", 200);
   }
@@ -86,8 +86,12 @@ test("the message says what is wrong, and does not quote it", async () => {
   ] as const;
   for (const [call, text, message] of cases) {
     const error = await fails(call, json(text), "invalid_response", 200);
-    assert.match(error.message, RegExp(`^Cannot (list|get) pets?: ${message}`));
-    assert.ok(!error.message.includes(KEY));
+    assert.match(
+      error.message,
+      RegExp(`^Cannot (list|get) pets?: ${message}`),
+      text,
+    );
+    assert.ok(!error.message.includes(KEY), text);
   }
 });
 
@@ -119,7 +123,7 @@ for (const [call, statuses, code, message] of cases) {
       const response = json(petJson(7n), { status });
       const error = await fails(call, response, code, status);
       assert.ok(error.message.includes(message), error.message);
-      assert.equal(error.uncertain, call === "create");
+      assert.equal(error.uncertain, call === "create", `${status}`);
     }
   });
 }
@@ -143,8 +147,12 @@ test("a created pet that is not as sent is invalid_response, and may have been a
       .replace('"categoryId":0', `"categoryId":${answered.categoryId}`);
     const { client } = scripted([json(body, { status: 201 })]);
     const error = await failure(client.createPet(pet));
-    assert.deepEqual([error.code, error.uncertain], ["invalid_response", true]);
-    assert.match(error.message, /is not the one that was sent$/);
+    assert.deepEqual(
+      [error.code, error.uncertain],
+      ["invalid_response", true],
+      inspect(pet),
+    );
+    assert.match(error.message, /is not the one that was sent$/, inspect(pet));
   }
   const { client } = scripted([
     json(petJson(7n, REX.name).replace("available", "sold"), { status: 201 }),
@@ -161,10 +169,10 @@ test("a body in more than 4096 pieces, of less than 64 bytes on average, is cut 
     const response = new Response(watched.body);
     if (isRead) {
       const { client } = scripted([response]);
-      assert.equal((await client.getPet(7n)).id, 7n);
+      assert.equal((await client.getPet(7n)).id, 7n, `${length}`);
     } else {
       await fails("get", response, "invalid_response", 200);
-      assert.equal(watched.fate, "cancelled");
+      assert.equal(watched.fate, "cancelled", `${length}`);
     }
   }
 });
@@ -194,7 +202,7 @@ test("a body may have 1 MiB, and one without end is not read to its end", async 
     const watched = watchedBody(Array(100).fill(chunk));
     const response = new Response(watched.body, { status });
     await fails("get", response, code, status);
-    assert.equal(watched.fate, "cancelled");
+    assert.equal(watched.fate, "cancelled", key);
   }
 });
 
@@ -202,7 +210,7 @@ test("each code of the service arrives as it is, and below 500 is certain", asyn
   for (const [code, status] of Object.entries(ERROR_STATUS)) {
     const step = () => refusal(code, status, {}, "Why");
     const read = await fails("list", step, code, status);
-    assert.deepEqual([read.message, read.uncertain], ["Why", false]);
+    assert.deepEqual([read.message, read.uncertain], ["Why", false], code);
     const created = await fails("create", step, code, status);
     assert.equal(created.uncertain, status >= 500, code);
   }
@@ -211,16 +219,20 @@ test("each code of the service arrives as it is, and below 500 is certain", asyn
 test("a code that is unknown arrives as it is, and proves nothing of a create", async () => {
   for (const code of ["teapot", "constructor"]) {
     const error = await fails("create", refusal(code, 418), code, 418);
-    assert.deepEqual([error.message, error.uncertain], ["No", true]);
+    assert.deepEqual([error.message, error.uncertain], ["No", true], code);
   }
 });
 
 test("an error page of a proxy is http_error with its status, and not quoted", async () => {
   for (const status of [400, 401, 404, 413, 429, 500, 502, 503, 504]) {
     const error = await fails("list", page(status), "http_error", status);
-    assert.match(error.message, RegExp(`^Cannot list pets: .*${status}`));
-    assert.ok(error.message.length < 100);
-    assert.doesNotMatch(inspect(error), /sorry/);
+    assert.match(
+      error.message,
+      RegExp(`^Cannot list pets: .*${status}`),
+      `${status}`,
+    );
+    assert.ok(error.message.length < 100, `${status}`);
+    assert.doesNotMatch(inspect(error), /sorry/, `${status}`);
   }
 });
 
@@ -260,7 +272,7 @@ test("the request id is on the error", async () => {
   ] as const;
   for (const [response, code, status] of cases) {
     const { requestId } = await fails("list", response, code, status);
-    assert.equal(requestId, "7f3a");
+    assert.equal(requestId, "7f3a", code);
   }
   const none = await fails("get", refusal("not_found", 404), "not_found", 404);
   assert.equal(none.requestId, undefined);
@@ -286,12 +298,12 @@ test("a request without a response is network_error, with cause and reason", asy
     for (const step of [throws, () => Promise.reject(cause)]) {
       const read = await fails("list", step, "network_error");
       const told = `no response from http://localhost (${reason})`;
-      assert.equal(read.message, `Cannot list pets: ${told}`);
-      assert.equal(read.cause, cause);
-      assert.equal(read.uncertain, false);
+      assert.equal(read.message, `Cannot list pets: ${told}`, reason);
+      assert.equal(read.cause, cause, reason);
+      assert.equal(read.uncertain, false, reason);
       const created = await fails("create", step, "network_error");
-      assert.equal(created.message, `Cannot create pet: ${told}`);
-      assert.equal(created.uncertain, true);
+      assert.equal(created.message, `Cannot create pet: ${told}`, reason);
+      assert.equal(created.uncertain, true, reason);
     }
   }
 });

@@ -125,12 +125,20 @@ test("a refusal after an attempt whose end is unknown leaves it unknown", async 
     const unknown = scripted([noConnection, nothingChanged, end]);
     const error = await failure(unknown.client.createPet(REX));
     assert.equal(error.status, end().status);
-    assert.equal(error.uncertain, true);
+    assert.equal(error.uncertain, true, `${end().status}`);
     const known = scripted([nothingChanged, nothingChanged, end]);
-    assert.equal((await failure(known.client.createPet(REX))).uncertain, false);
+    assert.equal(
+      (await failure(known.client.createPet(REX))).uncertain,
+      false,
+      `${end().status}`,
+    );
     // A read is never uncertain.
     const read = scripted([noConnection, nothingChanged, end]);
-    assert.equal((await failure(read.client.listPets())).uncertain, false);
+    assert.equal(
+      (await failure(read.client.listPets())).uncertain,
+      false,
+      `${end().status}`,
+    );
   }
 });
 
@@ -142,8 +150,8 @@ test("a call is tried again at most `retries` times, and rejects with the last e
     );
     const { client, requests } = scripted(steps, { retries });
     const error = await failure(client.listPets());
-    assert.equal(requests.length, retries + 1);
-    assert.equal(error.requestId, String(retries));
+    assert.equal(requests.length, retries + 1, `${retries}`);
+    assert.equal(error.requestId, String(retries), `${retries}`);
   }
 });
 
@@ -155,7 +163,11 @@ test("pauses vary below a bound that doubles", async () => {
       { retries: bounds.length, random: () => chance },
     );
     await client.listPets();
-    assert.deepEqual(clock.pauses, bounds.map((bound) => bound * chance));
+    assert.deepEqual(
+      clock.pauses,
+      bounds.map((bound) => bound * chance),
+      `${chance}`,
+    );
   }
 });
 
@@ -264,10 +276,10 @@ test("creates with a key are never doubled, and outlive any three faults in a ro
           const { pets } = await storage.list({ limit: 1000 });
           const stored = pets.filter((pet) => pet.name === name);
           if (!(outcome instanceof PetStoreError)) {
-            assert.deepEqual(stored, [outcome]);
+            assert.deepEqual(stored, [outcome], `${i}`);
           } else {
             assert.ok(bursts.some(({ length }) => length > 3), `${outcome}`);
-            assert.ok(stored.length <= (outcome.uncertain ? 1 : 0));
+            assert.ok(stored.length <= (outcome.uncertain ? 1 : 0), `${i}`);
           }
         }
       },

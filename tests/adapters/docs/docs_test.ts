@@ -29,12 +29,16 @@ test("docs answers its page and its files, which talk only to their own server",
     const { status, headers } = await get(show, path);
     assert.equal(status, 200, path);
     const policy = headers.get("content-security-policy") ?? "";
-    assert.match(policy, /^default-src 'none'; /);
-    assert.doesNotMatch(policy, /unsafe|https?:|\*/);
-    assert.match(policy, /connect-src 'self';.*frame-ancestors 'none'/);
-    assert.equal(headers.get("x-content-type-options"), "nosniff");
-    assert.equal(headers.get("referrer-policy"), "no-referrer");
-    assert.equal(headers.get("cross-origin-resource-policy"), "same-origin");
+    assert.match(policy, /^default-src 'none'; /, path);
+    assert.doesNotMatch(policy, /unsafe|https?:|\*/, path);
+    assert.match(policy, /connect-src 'self';.*frame-ancestors 'none'/, path);
+    assert.equal(headers.get("x-content-type-options"), "nosniff", path);
+    assert.equal(headers.get("referrer-policy"), "no-referrer", path);
+    assert.equal(
+      headers.get("cross-origin-resource-policy"),
+      "same-origin",
+      path,
+    );
   }
   const others = ["/", "/docs/", "/docs/x", "/Docs", "/v1/pets", "/docs/../x"];
   for (const path of others) {
@@ -49,7 +53,7 @@ test("every file that the page asks for exists, with its media type", async () =
     const references = [...html.matchAll(/(?:href|src)="([^"]+)"/g)]
       .map(([, reference = ""]) => reference)
       .filter((reference) => /\.(?:css|js)$/.test(reference));
-    assert.equal(references.length, FILES.length);
+    assert.equal(references.length, FILES.length, page);
     for (const reference of references) {
       assert.doesNotMatch(reference, /^\/|^[a-z]+:/, "relative");
       const { pathname } = new URL(reference, ORIGIN + page);
@@ -57,7 +61,7 @@ test("every file that the page asks for exists, with its media type", async () =
       assert.equal(status, 200, pathname);
       const kind = reference.endsWith(".css") ? "css" : "javascript";
       const type = `text/${kind}; charset=utf-8`;
-      assert.equal(headers.get("content-type"), type);
+      assert.equal(headers.get("content-type"), type, reference);
     }
   }
 });
@@ -73,7 +77,7 @@ test("the page knows where the document is, wherever it is itself", async () => 
     ];
     for (const pattern of patterns) {
       const url = new URL(pattern.exec(html)?.[1] ?? "", ORIGIN + page);
-      assert.equal(url.href, ORIGIN + openApiUrl);
+      assert.equal(url.href, ORIGIN + openApiUrl, `${pattern}`);
     }
   }
 });
@@ -96,7 +100,7 @@ testOnDeno(
       const length = sizes.reduce((sum, size) => sum + size, 0);
       const whole = Math.floor(length / 131072);
       const expected = Array.from({ length: whole }, () => 131072);
-      assert.deepEqual(sizes, [...expected, length - whole * 131072]);
+      assert.deepEqual(sizes, [...expected, length - whole * 131072], name);
       const announced = whole > 0 ? String(length) : null;
       assert.equal(headers.get("content-length"), announced, name);
     }
@@ -110,7 +114,7 @@ test("the page and its files take a browser, which takes gzip, at most 505,000 b
   for (const path of ["/docs", ...FILES.map((name) => `/docs/${name}`)]) {
     const plain = await get(show, path);
     const packed = await get(show, path, { headers });
-    assert.equal(packed.headers.get("content-encoding"), "gzip");
+    assert.equal(packed.headers.get("content-encoding"), "gzip", path);
     const bytes = await packed.arrayBuffer();
     size += bytes.byteLength;
     assert.equal(gunzipSync(bytes).toString(), await plain.text(), path);
@@ -185,8 +189,8 @@ test("the page answers HEAD as GET, 304 if it is known, and other methods with 4
   for (const [status, init] of cases) {
     const answer = await get(show, "/docs", init);
     assert.equal(answer.status, status);
-    assert.equal(answer.headers.get("etag"), etag);
-    assert.equal(await answer.text(), "");
+    assert.equal(answer.headers.get("etag"), etag, `${status}`);
+    assert.equal(await answer.text(), "", `${status}`);
   }
   const { status } = await get(show, "/docs", { method: "POST" });
   assert.equal(status, 405);

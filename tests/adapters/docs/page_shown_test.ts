@@ -117,8 +117,8 @@ testOnDesktop(
       const pet = `{"name":"${name}","categoryId":-${CATEGORY}}`;
       await page.fill(`${CREATE} textarea`, pet);
       const added = await execute(page, CREATE);
-      assert.equal(added.status, "201");
-      assert.match(added.body, new RegExp(`"categoryId": -${CATEGORY},`));
+      assert.equal(added.status, "201", name);
+      assert.match(added.body, new RegExp(`"categoryId": -${CATEGORY},`), name);
       await page.click(`${CREATE} .btn-clear`);
     }
 

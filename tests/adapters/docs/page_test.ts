@@ -57,7 +57,7 @@ onPage({ ...DESKTOP, rememberKey: true })(
       await page.reload();
       await page.click(".btn.authorize");
       await page.getByText("the answer is an error").waitFor();
-      assert.deepEqual(await stores(page), kept);
+      assert.deepEqual(await stores(page), kept, body);
       await page.unrouteAll();
     }
     await page.reload();
@@ -104,21 +104,25 @@ testOnDesktop(
         await page.click(opener);
         await key.and(page.locator(":focus")).waitFor();
         const title = page.locator("dialog h3");
-        assert.equal(await title.innerText(), "API key");
+        assert.equal(await title.innerText(), "API key", `${close}`);
         await close();
         await page.locator(`${opener}:focus`).waitFor();
-        assert.equal(await page.locator("dialog").count(), 0);
+        assert.equal(await page.locator("dialog").count(), 0, `${close}`);
       }
       await page.click(opener);
       await page.getByRole("button", { name: "Forget" }).click();
-      assert.equal(await key.getAttribute("type"), "password");
-      assert.equal(await key.getAttribute("autocomplete"), "current-password");
+      assert.equal(await key.getAttribute("type"), "password", opener);
+      assert.equal(
+        await key.getAttribute("autocomplete"),
+        "current-password",
+        opener,
+      );
       const account = page.locator('[autocomplete="username"]');
-      assert.equal(await account.inputValue(), "API key of /v1/");
+      assert.equal(await account.inputValue(), "API key of /v1/", opener);
       await key.fill("secret");
       await page.getByLabel("Show").check();
-      assert.equal(await key.getAttribute("type"), "text");
-      assert.equal(await key.inputValue(), "secret");
+      assert.equal(await key.getAttribute("type"), "text", opener);
+      assert.equal(await key.inputValue(), "secret", opener);
       await page.keyboard.press("Escape");
     }
   },

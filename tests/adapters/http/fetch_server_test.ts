@@ -22,6 +22,7 @@ test(`${RUNTIME}: serve rejects if the host is unknown, and says so`, async () =
       async () => await serve(handle, { port: 0, hostname }),
       // Without a network Bun and Node say EAGAIN and EAI_AGAIN.
       /^Error: Cannot listen on (a b|256.1.1.1):0: (the host is unknown$|.*AGAIN)/,
+      hostname,
     );
   }
 });
@@ -58,6 +59,7 @@ testOnBun(
         assert.equal(
           (await fetch(url, { method: "POST", body })).status,
           status,
+          `${length}`,
         );
       }
     }

@@ -145,7 +145,7 @@ export function serverContract(
         const answer = await wire.answer();
         assert.equal(answer.status, status);
         const hasLength = answer.lines.join().includes("content-length");
-        assert.equal(hasLength, status === 200);
+        assert.equal(hasLength, status === 200, `${status}`);
       }
     },
   );

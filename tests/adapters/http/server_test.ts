@@ -18,6 +18,7 @@ test("serve on another runtime says which entry has the right one", async () => 
     await assert.rejects(
       (serve as typeof serveOnDeno)(handle, { port: 0 }),
       RegExp(`^TypeError: Cannot serve on .*@petstore/service/${RUNTIME}$`),
+      `${name}`,
     );
   }
 });
@@ -38,7 +39,7 @@ test("the URL of a server is one that a client on the same machine can use", () 
 
 test("an IPv6 address to listen on may be in brackets, which Node does not accept", () => {
   for (const hostname of ["::1", "[::1]"]) {
-    assert.equal(readServeOptions({ hostname }).hostname, "::1");
+    assert.equal(readServeOptions({ hostname }).hostname, "::1", hostname);
   }
   // Not empty, which Node takes for every address.
   assert.equal(readServeOptions({ hostname: "[]" }).hostname, "[]");
@@ -57,6 +58,6 @@ test("a server that cannot listen says why in words, or as the runtime does", ()
   for (const [cause, reason] of cases) {
     const error = listenError("a", 1, cause);
     assert.equal(error.message, `Cannot listen on a:1: ${reason}`);
-    assert.equal(error.cause, cause);
+    assert.equal(error.cause, cause, reason);
   }
 });

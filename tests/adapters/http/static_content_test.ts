@@ -48,7 +48,7 @@ test("staticContent answers 304 to *, and to a list with its tag, weak or strong
       assert.deepEqual(answer, { status: 304, headers, body: null }, field);
     } else {
       assert.equal(answer.status, 200, field);
-      assert.equal(text(answer), "a");
+      assert.equal(text(answer), "a", field);
     }
   }
 });
@@ -121,10 +121,11 @@ test("staticContent has another tag in gzip, and 304 for each that a client can 
       [{ "accept-encoding": "gzip, identity;q=0" }, plainTag],
     ];
   for (const [fields, known, matched] of cases) {
+    const row = JSON.stringify([fields, known]);
     const answer = await get(content, { ...fields, "if-none-match": known });
-    assert.equal(answer.status, matched === undefined ? 200 : 304);
-    if (matched !== undefined) assert.equal(answer.headers.etag, matched);
-    assert.equal(answer.headers.vary, "Accept-Encoding");
+    assert.equal(answer.status, matched === undefined ? 200 : 304, row);
+    if (matched !== undefined) assert.equal(answer.headers.etag, matched, row);
+    assert.equal(answer.headers.vary, "Accept-Encoding", row);
   }
 });
 
@@ -142,11 +143,15 @@ test("staticContent is plain, with its tag, if the runtime cannot compress", asy
     const content = staticContent(() => encode("a"), {});
     const gzip = { "accept-encoding": "gzip" };
     const { status, headers } = await get(content, gzip);
-    assert.deepEqual([status, headers["content-encoding"]], [200, undefined]);
-    assert.equal(text(await get(content, gzip)), "a");
+    assert.deepEqual(
+      [status, headers["content-encoding"]],
+      [200, undefined],
+      `${missing}`,
+    );
+    assert.equal(text(await get(content, gzip)), "a", `${missing}`);
     for (const [tag, expected] of [[headers.etag, 304], ['"x"', 200]]) {
       const known = { ...gzip, "if-none-match": `${tag}` };
-      assert.equal((await get(content, known)).status, expected);
+      assert.equal((await get(content, known)).status, expected, `${tag}`);
     }
   }
 });

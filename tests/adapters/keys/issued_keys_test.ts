@@ -35,8 +35,8 @@ test("issue keeps the digest of a key, never the key", async () => {
 test("issue throws a RangeError for a name that a pet could not have", async () => {
   const keys = issuedKeys(memoryStorage().apiKeys);
   for (const name of ["", "x".repeat(256), "a\nb", "\ud83d"]) {
-    await assert.rejects(keys.issue(name), RangeError);
-    await assert.rejects(keys.issueFirst(name), RangeError);
+    await assert.rejects(keys.issue(name), RangeError, name);
+    await assert.rejects(keys.issueFirst(name), RangeError, name);
   }
   assert.deepEqual(await keys.list(), []);
 });
@@ -133,7 +133,7 @@ function watched(t: TestContext) {
   /** Uses keys. */
   const use = async (keys: IssuedKeys, ...all: IssuedKey[]) => {
     for (const { key, record } of all) {
-      assert.deepEqual(await keys.verify(key), { id: record.id });
+      assert.deepEqual(await keys.verify(key), { id: record.id }, key);
     }
     await nextTask();
     await nextTask();
@@ -337,7 +337,7 @@ test("issue throws for an expiry that is not in the future, or that is not kept"
   const keys = issuedKeys(storage);
   for (const time of [state.time, NaN]) {
     const expires = new Date(time);
-    await assert.rejects(keys.issue("a", { expires }), RangeError);
+    await assert.rejects(keys.issue("a", { expires }), RangeError, `${time}`);
   }
   const wrong = { expires: "2030-01-01" } as unknown as { expires: Date };
   await assert.rejects(keys.issue("a", wrong), RangeError);
@@ -354,7 +354,11 @@ test("issue throws for an expiry that is not in the future, or that is not kept"
       name: "TypeError",
       message: /this storage keeps no expiry$/,
     };
-    await assert.rejects(lacking.issue("a", { expires }), refused);
+    await assert.rejects(
+      lacking.issue("a", { expires }),
+      refused,
+      `${Object.keys(part)}`,
+    );
   }
   assert.deepEqual(await keys.list(), []);
 });

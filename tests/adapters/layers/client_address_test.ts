@@ -17,11 +17,19 @@ test("clientAddress reads what each runtime hands over, and is empty if there is
     },
   };
   for (const connection of [deno, bun, { remoteAddress: ip }]) {
-    assert.equal(clientAddress(request, connection), ip);
+    assert.equal(
+      clientAddress(request, connection),
+      ip,
+      JSON.stringify(connection),
+    );
   }
   const gone = [{}, { remoteAddr: {} }, { requestIP: () => null }];
   for (const connection of gone) {
-    assert.equal(clientAddress(request, connection), "");
+    assert.equal(
+      clientAddress(request, connection),
+      "",
+      JSON.stringify(connection),
+    );
   }
 });
 

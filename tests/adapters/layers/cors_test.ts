@@ -63,7 +63,7 @@ for (const [status, line, headers = {}, options = {}] of cases) {
       const fields = { ...plain.fields, ...added };
       const expected = { status, fields };
       const got = await answer(line, { ...headers, origin }, cors);
-      assert.deepEqual(got, expected);
+      assert.deepEqual(got, expected, `${origin}`);
     }
   });
 }
@@ -139,6 +139,10 @@ test("an origin is a scheme, a host, and a port if it is not the usual one", asy
   ];
   for (const [cors, message] of others) {
     const options = { cors } as HandlerOptions;
-    assert.throws(() => handleService(options), { name: "TypeError", message });
+    assert.throws(
+      () => handleService(options),
+      { name: "TypeError", message },
+      `${message}`,
+    );
   }
 });

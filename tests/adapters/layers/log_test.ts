@@ -60,7 +60,11 @@ test("a log that cannot be written holds no request up", async () => {
   for (const write of failures) {
     const layer = logLayer({ write, writeFault: write });
     const { status, headers } = await send(layer, { cause: "lost" });
-    assert.deepEqual([status, headers], [405, { "x-request-id": "1" }]);
+    assert.deepEqual(
+      [status, headers],
+      [405, { "x-request-id": "1" }],
+      `${write}`,
+    );
   }
   await turns();
 });

@@ -256,8 +256,12 @@ testUnless(skip)(
     for (const answer of [shuttingDown, notFound]) {
       const input = await text(metrics);
       const promtool = spawnSync("promtool", ["check", "metrics"], { input });
-      assert.equal(`${promtool.stdout}${promtool.stderr}`, "");
-      assert.equal(promtool.status, 0);
+      assert.equal(
+        `${promtool.stdout}${promtool.stderr}`,
+        "",
+        `${answer.status}`,
+      );
+      assert.equal(promtool.status, 0, `${answer.status}`);
       await ask(watched(metrics, async () => answer), "GET", "/");
     }
   },

@@ -52,7 +52,7 @@ test("each window of a caller lets exactly its first requests through, and says 
             "ratelimit": `"key";r=${requests - window.length};t=${wait}`,
             ...!allowed && { "retry-after": `${wait}` },
           },
-        });
+        }, caller);
       }
     },
   ));
@@ -63,7 +63,7 @@ test("a flood of callers is remembered up to a bound, and the first begin anew",
   const isAllowed = (caller: string) => limit(caller).allowed;
   assert.equal(isAllowed("a"), true);
   assert.equal(isAllowed("a"), false);
-  for (const other of "bcdef") assert.equal(isAllowed(other), true);
+  for (const other of "bcdef") assert.equal(isAllowed(other), true, other);
   assert.equal(isAllowed("a"), false, "six are remembered");
   assert.equal(isAllowed("g"), true);
   assert.equal(isAllowed("a"), true, "the seventh drives out the first three");

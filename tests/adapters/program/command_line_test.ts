@@ -81,7 +81,7 @@ test("start says which setting has a port that is in use", async (t) => {
     const cwd = newFolder(t);
     const { code, stderr } = await runMain(["start", ...args], { cwd, env });
     const failure = `Cannot listen on 127.0.0.1:${port}: the address is in use`;
-    assert.deepEqual([code, stderr], [1, `${failure}; ${hint}\n`]);
+    assert.deepEqual([code, stderr], [1, `${failure}; ${hint}\n`], hint);
   }
 });
 
@@ -201,7 +201,7 @@ test("version and --version print the version in deno.json", async (t) => {
   const { version } = JSON.parse(readText("deno.json"));
   for (const word of ["version", "--version"]) {
     const { code, stdout } = await runMain([word], { cwd });
-    assert.deepEqual([code, stdout], [0, `${version}\n`]);
+    assert.deepEqual([code, stdout], [0, `${version}\n`], word);
   }
 });
 
@@ -269,9 +269,9 @@ test("missingPackage reads the words of Node and Bun, and says what to run", asy
     const { missingPackage } = await import(source + query);
     const message = `The package valibot is not installed: ${install}`;
     for (const each of words) {
-      assert.equal(missingPackage(new Error(each)), message);
+      assert.equal(missingPackage(new Error(each)), message, each);
     }
     const ownFile = "Cannot find module '/srv/core/gone.ts' imported from /srv";
-    assert.equal(missingPackage(new Error(ownFile)), undefined);
+    assert.equal(missingPackage(new Error(ownFile)), undefined, ownFile);
   }
 });

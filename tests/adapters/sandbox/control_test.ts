@@ -127,6 +127,7 @@ testOnEverySandbox(
       assert.match(
         message,
         /: curl --json sends it; with curl -d or fetch, set it$/,
+        type,
       );
     }
     const fields = ["Host: localhost", "Content-Length: 16777217"];
@@ -143,7 +144,11 @@ testOnEverySandbox(
     assert.deepEqual([head.status, await head.text()], [200, ""]);
     for (const path of ["/", "/pets/1", "/__proto__", "/constructor"]) {
       const { message } = await refused(control + path, {}, 404);
-      assert.match(message, /: the paths are \/sandbox, \/sandbox\/reset, /);
+      assert.match(
+        message,
+        /: the paths are \/sandbox, \/sandbox\/reset, /,
+        path,
+      );
     }
     const allow = "GET, HEAD, POST, DELETE, OPTIONS";
     const message = `Method not allowed on /sandbox/faults; allowed: ${allow}`;

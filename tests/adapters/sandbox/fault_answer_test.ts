@@ -12,17 +12,18 @@ function made(fault: Fault, method = "GET", path = "/v1/pets"): Answer {
 test("an error has its Error body, and Retry-After unless the work was done", () => {
   for (const [code, status] of Object.entries(ERROR_STATUS)) {
     for (const work of [false, true]) {
+      const row = `${code}, work: ${work}`;
       const { headers, body } = made({ answer: { status }, work });
       const json = JSON.parse(String(body));
-      assert.deepEqual([json.code, json.status], [code, status]);
-      assert.equal(typeof json.message, "string");
-      assert.equal(headers["content-type"], "application/json");
+      assert.deepEqual([json.code, json.status], [code, status], row);
+      assert.equal(typeof json.message, "string", row);
+      assert.equal(headers["content-type"], "application/json", row);
       const isAgain = !work && (status === 503 || status === 429);
-      assert.equal(headers["retry-after"], isAgain ? "1" : undefined, code);
-      assert.equal("www-authenticate" in headers, status === 401);
-      assert.equal("allow" in headers, status === 405);
-      assert.equal("accept" in headers, status === 415);
-      assert.equal("sunset" in headers, false);
+      assert.equal(headers["retry-after"], isAgain ? "1" : undefined, row);
+      assert.equal("www-authenticate" in headers, status === 401, row);
+      assert.equal("allow" in headers, status === 405, row);
+      assert.equal("accept" in headers, status === 415, row);
+      assert.equal("sunset" in headers, false, row);
     }
   }
 });
@@ -38,6 +39,6 @@ test("errors of getPet say that it is deprecated, except 405", () => {
 
 test("a lost answer is none, whether the work was done or not", () => {
   for (const work of [false, true]) {
-    assert.equal(made({ lose: true, work }), noAnswer);
+    assert.equal(made({ lose: true, work }), noAnswer, `${work}`);
   }
 });

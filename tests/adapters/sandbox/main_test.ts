@@ -232,6 +232,6 @@ test("--help names each option", async () => {
   const options = "port host name key pets max-pets delay with-stdin quiet"
     .split(" ");
   for (const option of options) {
-    assert.match(program.stdout(), new RegExp(`^  --${option} `, "m"));
+    assert.match(program.stdout(), new RegExp(`^  --${option} `, "m"), option);
   }
 });

@@ -32,17 +32,17 @@ test("a fault without when is for an operation with a valid key", () => {
   const applies = (changed: Partial<Arrived>, when?: Fault["when"]) =>
     appliesTo({ lose: true, ...when && { when } }, { ...list, ...changed });
   for (const when of [undefined, {}]) {
-    assert.ok(applies({}, when));
-    assert.ok(applies({ method: "POST" }, when));
-    assert.ok(applies({ path: "/v1/pets/7" }, when));
-    assert.ok(!applies({ key: undefined }, when)); // 401
-    assert.ok(!applies({ method: "PUT" }, when)); // 405
-    assert.ok(!applies({ path: "/v1/orders" }, when)); // 404
-    assert.ok(!applies({ path: "/v1/pets/7", getPet: false }, when));
-    assert.ok(applies({ getPet: false }, when));
-    assert.ok(!applies({ method: "HEAD" }, when));
-    assert.ok(!applies({ method: "OPTIONS" }, when));
-    assert.ok(!applies({ path: "/v1/openapi.json" }, when));
+    assert.ok(applies({}, when), `${when}`);
+    assert.ok(applies({ method: "POST" }, when), `${when}`);
+    assert.ok(applies({ path: "/v1/pets/7" }, when), `${when}`);
+    assert.ok(!applies({ key: undefined }, when), `${when}`); // 401
+    assert.ok(!applies({ method: "PUT" }, when), `${when}`); // 405
+    assert.ok(!applies({ path: "/v1/orders" }, when), `${when}`); // 404
+    assert.ok(!applies({ path: "/v1/pets/7", getPet: false }, when), `${when}`);
+    assert.ok(applies({ getPet: false }, when), `${when}`);
+    assert.ok(!applies({ method: "HEAD" }, when), `${when}`);
+    assert.ok(!applies({ method: "OPTIONS" }, when), `${when}`);
+    assert.ok(!applies({ path: "/v1/openapi.json" }, when), `${when}`);
   }
   assert.ok(applies({ method: "HEAD" }, { method: "HEAD" }));
   assert.ok(applies({ key: undefined }, { path: "/v1/pets" }));

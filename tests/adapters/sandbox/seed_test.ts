@@ -36,6 +36,6 @@ test("a seed is a number or an array, and no larger than the maximum", () => {
       name: "TypeError",
       message:
         "Cannot seed pets: it must be an array of NewPet, or their number, at most 3",
-    });
+    }, JSON.stringify(wrong));
   }
 });

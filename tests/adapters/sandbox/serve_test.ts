@@ -125,8 +125,8 @@ testOnEverySandbox("lose and cut may reset the connection", async (sandbox) => {
     socket.on("data", (piece: string) => text += piece);
     socket.write(LIST.replace("pets", "pets/1"));
     const [error] = await once(socket, "error");
-    assert.equal(error.code, "ECONNRESET");
-    assert.match(text, received);
+    assert.equal(error.code, "ECONNRESET", `${received}`);
+    assert.match(text, received, `${received}`);
   }
 });
 
@@ -361,7 +361,7 @@ test("serve refuses an other that is no origin", async () => {
     await assert.rejects(sandbox().serve({ other: other as string }), {
       name: "TypeError",
       message: /^Wrong option other: it must be an origin such as /,
-    });
+    }, `${other}`);
   }
 });
 

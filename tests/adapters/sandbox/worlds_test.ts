@@ -60,7 +60,7 @@ test("a world may have any number of keys", () => {
   const keys = Array.from({ length: 200_000 }, (_, i) => `test-${i}`);
   assert.equal(worlds.setKeys(store, keys), undefined);
   for (const key of ["test-a", "test-199999"]) {
-    assert.equal(worlds.find(`Bearer ${key}`), store);
+    assert.equal(worlds.find(`Bearer ${key}`), store, key);
   }
 });
 
@@ -85,7 +85,7 @@ test("beyond 1,000 worlds a request is a 503 that names DELETE, and none is drop
   assert.deepEqual([status, headers.get("retry-after")], [503, "1"]);
   assert.match(text, /there are 1000\. Let each .* DELETE \/sandbox/);
   for (const i of [0, 1, 500, 999]) {
-    assert.equal(JSON.parse((await list(`test-${i}`)).text).length, 2);
+    assert.equal(JSON.parse((await list(`test-${i}`)).text).length, 2, `${i}`);
   }
 });
 
@@ -165,7 +165,11 @@ test("the control address with a key is that of its world", async (t) => {
   assert.deepEqual([taken.status, taken.json.code], [409, "conflict"]);
   assert.match(taken.json.message, /test-b: it has a world of its own$/);
   for (const wrong of [["test"], "test-c", [1], { a: "test-c" }, ["x"]]) {
-    assert.equal((await drive(own, "PUT /keys", wrong)).status, 400);
+    assert.equal(
+      (await drive(own, "PUT /keys", wrong)).status,
+      400,
+      JSON.stringify(wrong),
+    );
   }
   assert.equal((await drive("test-a2", "GET /pets")).json.length, 7);
   assert.equal((await drive("test-a2", "DELETE ")).status, 204);
@@ -173,7 +177,7 @@ test("the control address with a key is that of its world", async (t) => {
   assert.equal((await drive("", "GET ")).json.worlds, 1);
   assert.equal((await drive(own, "GET /pets")).json.length, 2);
   for (const key of ["", "test"]) {
-    assert.equal((await drive(key, "DELETE ")).status, 400);
+    assert.equal((await drive(key, "DELETE ")).status, 400, key);
   }
   await send("POST /v1/pets", REX_JSON, own);
   const lines = program.stderr().trim().split("\n");

@@ -51,8 +51,12 @@ test(
     assert.match(stdout, /^ {2}sandbox .*\n {2}judge .*\n {2}exam /m);
     for (const name of ["sandbox", "judge", "exam"]) {
       const { code, stdout } = await run([command[0] ?? "", name, "--help"]);
-      assert.equal(code, 0);
-      assert.match(stdout, RegExp(`^Usage:.* \\./petstore ${name} `, "m"));
+      assert.equal(code, 0, name);
+      assert.match(
+        stdout,
+        RegExp(`^Usage:.* \\./petstore ${name} `, "m"),
+        name,
+      );
     }
     const trials = ["exam", "--only", "429", "--", "sh", "-c", "exit 77"];
     const { stderr } = await run([command[0] ?? "", ...trials]);

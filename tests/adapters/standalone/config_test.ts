@@ -61,8 +61,12 @@ test("readConfig ignores, and notes, the ADMIN_PORT of a Kubernetes Service", ()
   for (const protocol of ["tcp", "udp", "sctp"]) {
     const ADMIN_PORT = `${protocol}://10.96.0.7:9090`;
     const { admin, notes } = readConfig({ ADMIN_PORT });
-    assert.equal(admin, undefined);
-    assert.match(notes.join(), /^ADMIN_PORT is ignored: .* enableServiceLinks/);
+    assert.equal(admin, undefined, protocol);
+    assert.match(
+      notes.join(),
+      /^ADMIN_PORT is ignored: .* enableServiceLinks/,
+      protocol,
+    );
   }
   assert.deepEqual(readConfig({ ADMIN_PORT: "9090" }).notes, []);
 });
@@ -87,9 +91,9 @@ test("readConfig reads secrets from files too, without one newline at the end", 
       DATABASE_URL_FILE: write("url", "\ufeffmemory:\n"), // as Windows editors write it
       PETSTORE_API_KEYS_FILE: write("keys", text),
     });
-    assert.deepEqual(database, { kind: "memory" });
-    assert.deepEqual(fixedKeys, ["one", "two"]);
-    assert.equal(fixedKeysFrom, "PETSTORE_API_KEYS_FILE");
+    assert.deepEqual(database, { kind: "memory" }, text);
+    assert.deepEqual(fixedKeys, ["one", "two"], text);
+    assert.equal(fixedKeysFrom, "PETSTORE_API_KEYS_FILE", text);
   }
   const DATABASE_URL_FILE = write("hunter2", "mysql://user:hunter2@db/pets");
   assertRefused([
@@ -129,9 +133,9 @@ function assertRefused(
 ): void {
   for (const [environment, words] of cases) {
     assert.throws(() => readConfig(environment), ({ message }: Error) => {
-      assert.match(message, words);
+      assert.match(message, words, `${words}`);
       return !message.includes("hunter2");
-    });
+    }, `${words}`);
   }
 }
 
@@ -144,7 +148,7 @@ test("readConfig reads sqlite: and a path, as it is written", () => {
   };
   for (const [url, path] of Object.entries(files)) {
     const { database } = readConfig({ DATABASE_URL: url });
-    assert.deepEqual(database, { kind: "sqlite", path });
+    assert.deepEqual(database, { kind: "sqlite", path }, url);
   }
 });
 

@@ -267,6 +267,7 @@ for (const way of [ON_FILES, TO_POSTGRES, FROM_POSTGRES]) {
         await assert.rejects(
           copy(given),
           /^Error: Cannot copy: (?:TO already has pets or keys\. Name an empty database|.*b\.db exists already; name a new file, or move that one away)$/,
+          sql,
         );
         assertSame(await content(to), before);
         for (const table of ["pets", "api_keys", "idempotency_keys"]) {
@@ -291,9 +292,10 @@ for (const way of [ON_FILES, TO_POSTGRES, FROM_POSTGRES]) {
       await assert.rejects(
         copy(given),
         new RegExp(`^Error: Cannot copy ${what} with ids below 1, such as`),
+        what,
       );
       await from.query(undo);
-      assert.equal(await isEmpty(to), true);
+      assert.equal(await isEmpty(to), true, what);
     }
     assert.equal((await copy(given)).pets, 3);
   });
@@ -337,7 +339,7 @@ for (const way of [ON_FILES, TO_POSTGRES]) {
       for (const [message, [set, where, name]] of Object.entries(names)) {
         await from.query(`update ${set} cast(x'41ff' as text) ${where}`);
         const told = `^Error: Cannot copy ${message} is not UTF-8`;
-        await assert.rejects(copy([from, to]), RegExp(told));
+        await assert.rejects(copy([from, to]), RegExp(told), message);
         await from.query(`update ${set} '${name}' ${where}`);
       }
       assert.equal((await copy([from, to])).pets, 4);
@@ -383,8 +385,8 @@ testToPostgres(
       await to.query(
         "create or replace trigger spoil before insert on pets for each row execute function spoil()",
       );
-      await assert.rejects(copy([from, to]), message);
-      assert.equal(await isEmpty(to), true);
+      await assert.rejects(copy([from, to]), message, body);
+      assert.equal(await isEmpty(to), true, body);
     }
   },
 );

@@ -68,8 +68,9 @@ testOnFiles(
       await assert.rejects(
         runCopy([from.url, to.url]),
         RegExp(`b\\.db${end} is left of another file; move it away$`),
+        end,
       );
-      assert.deepEqual(readdirSync(folder).sort(), ["a.db", `b.db${end}`]);
+      assert.deepEqual(readdirSync(folder).sort(), ["a.db", `b.db${end}`], end);
       rmSync(beside);
     }
     await assert.rejects(

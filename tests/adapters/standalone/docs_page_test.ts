@@ -37,7 +37,7 @@ for (const [BASE_URL, seen] of cases) {
       const type = headers.get("content-type")?.replace(/;.*/, "");
       assert.equal(`${status} ${type}`, expected, path);
       if (type !== "text/html") continue;
-      assert.match(text, /data-remember-key="true"/);
+      assert.match(text, /data-remember-key="true"/, path);
     }
   });
 }

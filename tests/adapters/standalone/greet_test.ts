@@ -24,8 +24,8 @@ test("greet issues no key where others reach the server, as in a container", asy
   t.mock.method(standardError, "write", (text: string) => void (told += text));
   for (const hostname of ["0.0.0.0", "::", "192.0.2.1", "pets.example"]) {
     await greet({ hostname, port: 8000 }, service, true);
-    assert.match(told, /For an API key, run: .* keys issue NAME\n/);
-    assert.doesNotMatch(told, /pet_/);
+    assert.match(told, /For an API key, run: .* keys issue NAME\n/, hostname);
+    assert.doesNotMatch(told, /pet_/, hostname);
     told = "";
   }
   assert.deepEqual(await storage.apiKeys.list(), []);
@@ -34,6 +34,7 @@ test("greet issues no key where others reach the server, as in a container", asy
     assert.match(
       told,
       hostname === "127.0.0.1" ? / {4}pet_/ : /another API key/,
+      hostname,
     );
     told = "";
   }
@@ -47,6 +48,7 @@ test("greet refuses a server in memory that nobody could get a key of", async (t
     await assert.rejects(
       greet({ hostname, port: 8000 }, service, isTerminal),
       /^Error: Cannot start without PETSTORE_API_KEYS: in memory/,
+      hostname,
     );
   }
 });
@@ -101,6 +103,6 @@ test("the commands that greet prints take any base address literally in a shell"
   for (const command of commands) {
     const [address = ""] = /\S+$/.exec(command) ?? [];
     const { stdout } = await run(["sh", "-c", `printf %s ${address}`]);
-    assert.equal(stdout, `http://127.0.0.1:8000${baseUrl}/pets`);
+    assert.equal(stdout, `http://127.0.0.1:8000${baseUrl}/pets`, command);
   }
 });

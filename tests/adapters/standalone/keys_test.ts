@@ -123,8 +123,8 @@ test("keys issue issues nothing if standard output is closed, or /dev/null", asy
       const command = mainCommand(["keys", "issue", "a", form]);
       const shell = ["sh", "-c", `exec "$@" ${output}`, "sh"];
       const { code, stderr } = await run([...shell, ...command], { cwd });
-      assert.match(stderr, /^Cannot issue a key: nobody would see it/);
-      assert.deepEqual([code, readdirSync(cwd)], [1, []]);
+      assert.match(stderr, /^Cannot issue a key: nobody would see it/, output);
+      assert.deepEqual([code, readdirSync(cwd)], [1, []], output);
     }
   }
 });
@@ -153,8 +153,8 @@ test("keys revoke takes the key itself, also from standard input, and never show
   ] as const;
   for (const [key, message, code] of cases) {
     const refused = await runMain(["keys", "revoke", key], { cwd, env });
-    assert.deepEqual([refused.code, refused.stdout], [code, ""]);
-    assert.match(refused.stderr, message);
-    assert.ok(!refused.stderr.includes(key));
+    assert.deepEqual([refused.code, refused.stdout], [code, ""], key);
+    assert.match(refused.stderr, message, key);
+    assert.ok(!refused.stderr.includes(key), key);
   }
 });

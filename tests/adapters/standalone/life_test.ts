@@ -32,9 +32,9 @@ test("a signal closes what is open, last first, and the exit code is 0", async (
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     const { code, lines, stderr } = await run(t, "", "open", signal);
     const ending = [`ending by ${signal}`, ...CLOSED];
-    assert.deepEqual(lines, [...OPENED, "open", ...ending]);
-    assert.match(stderr(), RegExp(`^${signal}: finishing .*\n$`));
-    assert.equal(code, 0);
+    assert.deepEqual(lines, [...OPENED, "open", ...ending], signal);
+    assert.match(stderr(), RegExp(`^${signal}: finishing .*\n$`), signal);
+    assert.equal(code, 0, signal);
   }
 });
 

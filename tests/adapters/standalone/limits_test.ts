@@ -60,10 +60,14 @@ test("RATE_LIMIT counts each key by itself, and requests without one by address"
         [];
     assert.equal(policy && `${policy} ${left}`, limit, line);
     if (status !== 429) continue;
-    assert.equal(JSON.parse(text).code, "too_many_requests");
-    assert.equal(headers.get("retry-after"), wait);
-    assert.equal(headers.get("ratelimit-policy"), `"${policy}";q=2;w=3600`);
-    assert.equal(headers.has("sunset"), path === "/v1/pets/1");
+    assert.equal(JSON.parse(text).code, "too_many_requests", line);
+    assert.equal(headers.get("retry-after"), wait, line);
+    assert.equal(
+      headers.get("ratelimit-policy"),
+      `"${policy}";q=2;w=3600`,
+      line,
+    );
+    assert.equal(headers.has("sunset"), path === "/v1/pets/1", line);
   }
 });
 
@@ -114,7 +118,7 @@ testOnLinux("a program counts each address by itself too", async (t) => {
   const env = { DATABASE_URL: "memory:", RATE_LIMIT: "1/3600s" };
   const { origin } = await start(t, { env });
   for (const address of ["127.0.0.2", "127.0.0.3"]) {
-    assert.equal(await statusFrom(address, origin), 401);
-    assert.equal(await statusFrom(address, origin), 429);
+    assert.equal(await statusFrom(address, origin), 401, address);
+    assert.equal(await statusFrom(address, origin), 429, address);
   }
 });

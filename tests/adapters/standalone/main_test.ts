@@ -130,7 +130,7 @@ test("start accepts fixed keys beside issued ones, and names only their setting"
   assert.doesNotMatch(server.stderr(), /pet_|fixed-/);
   for (const key of ["fixed-1", "fixed-2", ...issued, "fixed-3"]) {
     const { status } = await ask({ ...server, key }, "GET", "/v1/pets");
-    assert.equal(status, key === "fixed-3" ? 401 : 200);
+    assert.equal(status, key === "fixed-3" ? 401 : 200, key);
   }
   await server.end();
   assert.equal(server.stdout(), "", "REQUEST_LOG is off");
@@ -145,8 +145,12 @@ test("start reads MAX_BODY_BYTES, above a runtime's own, and IDEMPOTENCY_RETENTI
     const body = REX_JSON.padEnd(size);
     const add = () => ask(server, "POST", "/v1/pets", { body, headers });
     const { status, text } = await add();
-    assert.deepEqual([status, text === ""], [expected, false]);
-    assert.equal((await add()).headers.get("idempotent-replayed"), null);
+    assert.deepEqual([status, text === ""], [expected, false], `${size}`);
+    assert.equal(
+      (await add()).headers.get("idempotent-replayed"),
+      null,
+      `${size}`,
+    );
   }
   assert.equal(await server.end(), 0);
 });

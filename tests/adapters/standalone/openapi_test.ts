@@ -40,8 +40,8 @@ test("the program openapi says what is wrong with BASE_URL or its arguments", as
   ] as const;
   for (const [BASE_URL, args, expected, message] of cases) {
     const { code, stdout, stderr } = await print(BASE_URL, ...args);
-    assert.deepEqual([code, stdout], [expected, ""]);
-    assert.match(stderr, message);
+    assert.deepEqual([code, stdout], [expected, ""], `${args}`);
+    assert.match(stderr, message, `${args}`);
   }
   const { stdout } = await print("/v1", "--help");
   assert.match(stdout, /^Usage: .*\nExample: /m);

@@ -16,7 +16,7 @@ test("a Unix socket that Deno may not use ends the program with the reason", {
   for (const args of [["keys", "list"], ["start", "--port", "0"]]) {
     const command = [...commandLine(MAIN, flags), ...args];
     const { code, stderr } = await run(command, { cwd, env });
-    assert.equal(code, 1);
-    assert.match(stderr, /read access to "\/nowhere/);
+    assert.equal(code, 1, `${args}`);
+    assert.match(stderr, /read access to "\/nowhere/, `${args}`);
   }
 });

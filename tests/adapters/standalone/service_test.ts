@@ -45,7 +45,7 @@ test("the service makes an id if X-Request-Id is missing, or not 1 to 128 charac
   for (const [i, fields] of sent.entries()) {
     const { headers } = await get("/v1/pets", fields);
     const own = headers.get("x-request-id") ?? "";
-    assert.match(own, RegExp(`^[0-9a-f]{20}-${i + 1}$`));
+    assert.match(own, RegExp(`^[0-9a-f]{20}-${i + 1}$`), `${i}`);
   }
 });
 
@@ -80,11 +80,12 @@ test("livez answers 200; readyz too, or 503 and a log line if the storage is gon
     ping: () => isBroken ? gone() : Promise.resolve(),
   });
   for (isBroken of [false, true, true, false]) {
+    const row = `the storage is gone: ${isBroken}`;
     const live = await get("/livez");
-    assert.deepEqual([live.status, live.text], [200, '{"status":"ok"}']);
+    assert.deepEqual([live.status, live.text], [200, '{"status":"ok"}'], row);
     const { status, headers, text } = await get("/readyz");
-    assert.equal(status, isBroken ? 503 : 200);
-    assert.equal(headers.get("retry-after"), isBroken ? "1" : null);
+    assert.equal(status, isBroken ? 503 : 200, row);
+    assert.equal(headers.get("retry-after"), isBroken ? "1" : null, row);
     if (!isBroken) continue;
     assert.equal(JSON.parse(text).message, "Cannot reach the storage now");
     const id = headers.get("x-request-id") ?? "";

@@ -332,7 +332,7 @@ onPostgres(
           message: RegExp(
             `^Cannot open the database: it lacks the columns api_keys\\.expires and api_keys\\.last_used of this release, and could not add them \\(.*${why}\\)\\. Run as the owner of the tables: ALTER TABLE api_keys ADD COLUMN expires bigint; ALTER TABLE api_keys ADD COLUMN last_used bigint$`,
           ),
-        });
+        }, where);
       }
       assert.deepEqual(await sql(columns), before);
       await sql(`ALTER TABLE api_keys ADD COLUMN expires bigint;

@@ -296,12 +296,16 @@ test("grouped refuses items that wait 2 s for a group that hangs, and goes on", 
     );
     await pass(2000);
     const inTime = run(3);
-    assert.deepEqual(late, []);
+    assert.deepEqual(late, [], `${round}`);
     await pass(20);
     const message = "Cannot read: overloaded (waited 2000 ms)";
-    assert.deepEqual(late, [{ kind: "unavailable", message, retryAfter: 1 }]);
+    assert.deepEqual(
+      late,
+      [{ kind: "unavailable", message, retryAfter: 1 }],
+      `${round}`,
+    );
     await answerAll([first, inTime]);
-    assert.deepEqual(sent.slice(round), [[1], [3]]);
+    assert.deepEqual(sent.slice(round), [[1], [3]], `${round}`);
   }
 });
 
@@ -311,9 +315,9 @@ test("grouped has no timer while nothing is under way, and none once it is close
   for (const ends of [() => pass(20), close]) {
     await run(1);
     await turns();
-    assert.ok(isTicking());
+    assert.ok(isTicking(), `${ends}`);
     await ends();
-    assert.ok(!isTicking());
+    assert.ok(!isTicking(), `${ends}`);
   }
 });
 

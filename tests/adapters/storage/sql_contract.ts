@@ -79,9 +79,9 @@ export function sqlContract(
       for (const id of [start + 1n, start + 2n, INT64_MAX]) {
         const pet = await storage.create(REX);
         assert.equal(pet.id, id);
-        assert.deepEqual(await storage.get(pet.id), pet);
+        assert.deepEqual(await storage.get(pet.id), pet, `${id}`);
         const page = await storage.list({ limit: 1, after: id - 1n });
-        assert.deepEqual(page.pets, [pet]);
+        assert.deepEqual(page.pets, [pet], `${id}`);
       }
       await assert.rejects(storage.create(REX), noIds);
       assert.equal((await storage.list({ limit: 9 })).pets.length, 3);
@@ -245,7 +245,7 @@ export function sqlContract(
       };
       for (const [action, call] of Object.entries(refused)) {
         const message = RegExp(`^Cannot ${action}: the storage is closed$`);
-        await assert.rejects(call, { kind: "unavailable", message });
+        await assert.rejects(call, { kind: "unavailable", message }, action);
       }
     },
   );

@@ -13,8 +13,8 @@ test("parseBaseUrl makes absolute links of a URL, and relative ones of a path", 
   ] as const;
   for (const [text, path, link] of bases) {
     const base = parseBaseUrl(text);
-    assert.equal(base.path, path);
-    assert.equal(base.link("/pets", "?limit=5"), link);
+    assert.equal(base.path, path, text);
+    assert.equal(base.link("/pets", "?limit=5"), link, text);
   }
 });
 

@@ -57,7 +57,7 @@ test("readText ignores one byte order mark at the start (RFC 8259 §8.1)", async
   assert.equal(await read("\ufeff1"), "1");
   for (const text of ["\ufeff\ufeff1", "1\ufeff"]) {
     const rest = `${await read(text)}`;
-    assert.throws(() => JSON.parse(rest), SyntaxError);
+    assert.throws(() => JSON.parse(rest), SyntaxError, text);
   }
 });
 
@@ -179,10 +179,10 @@ test("readText answers 413 for more than 256 pieces of less than 256 bytes on av
     const { body, log } = spaces(first, count);
     const result = await readText(request(body, headers), limits);
     if (isTaken) {
-      assert.equal(result, " ".repeat(first + count - 1));
+      assert.equal(result, " ".repeat(first + count - 1), `${first}`);
     } else {
       assertRefused(result, "payload_too_large");
-      assert.deepEqual(log, { pulls: 257, cancels: 1 });
+      assert.deepEqual(log, { pulls: 257, cancels: 1 }, `${first}`);
     }
   }
 });
@@ -223,8 +223,12 @@ test("readText needs no timer for a body that is there within three microtasks",
       return Uint8Array.of(0x31).buffer; // the third turn, or the fourth
     };
     const sent = { headers, body: null, arrayBuffer } as unknown as Request;
-    assert.equal(await readText(sent, LIMITS), "1");
-    assert.deepEqual([set.callCount(), cleared.callCount()], [timers, timers]);
+    assert.equal(await readText(sent, LIMITS), "1", `${turns}`);
+    assert.deepEqual(
+      [set.callCount(), cleared.callCount()],
+      [timers, timers],
+      `${turns}`,
+    );
   }
 });
 

@@ -23,7 +23,7 @@ test("parseTarget reads path and query as they were sent", () => {
     ["http://h/a?b#c?d", "/a", "b"],
   ];
   for (const [url, path, query] of targets) {
-    assert.deepEqual(parseTarget(request(url)), { path, query });
+    assert.deepEqual(parseTarget(request(url)), { path, query }, url);
   }
 });
 

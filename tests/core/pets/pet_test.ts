@@ -17,7 +17,7 @@ test("petId takes 1 to 2^63 - 1 and throws a RangeError for the rest", () => {
     assert.throws(() => petId(value), {
       name: "RangeError",
       message: `A pet id must be from 1 to 9223372036854775807, not ${value}`,
-    });
+    }, `${value}`);
   }
 });
 

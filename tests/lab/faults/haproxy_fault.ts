@@ -39,7 +39,7 @@ testUnless(skip)(
     await untilServed(port, LIST);
     for (const hidden of ["/livez", "/readyz", "/metrics", "//metrics"]) {
       const sent = rawRequest(`GET ${hidden}`, [WITH_KEY]);
-      assert.equal(await statusOf(port, sent), 404);
+      assert.equal(await statusOf(port, sent), 404, hidden);
     }
     await two.assertAddressLogged(port);
     // Each request is sent once, on a connection of its own: all have to be answered well.

@@ -94,7 +94,7 @@ test("the judge exits with 1 only if more fails than in the baseline", async (t)
   for (const [code, words, now] of runs) {
     store = storeOf(...now);
     const again = await runJudge([...args, "--baseline", accepted]);
-    assert.match(again.text, words);
+    assert.match(again.text, words, `${words}`);
     assert.equal(again.code, code, again.text);
   }
   const strict = await runJudge([...args, "--baseline", accepted, "--strict"]);
@@ -107,7 +107,7 @@ test("the judge exits with 1 only if more fails than in the baseline", async (t)
   for (const text of [undefined, "{}", "fails: a clause of old", utf16]) {
     if (text !== undefined) writeFileSync(none, text, "latin1");
     const wrong = await runJudge([...args, "--baseline", none]);
-    assert.match(wrong.text, /none.txt/);
+    assert.match(wrong.text, /none.txt/, `${text}`);
     assert.equal(wrong.code, 2, wrong.text);
   }
 });
@@ -196,7 +196,7 @@ test("the judge refuses what it cannot judge, in a sentence", async () => {
   ];
   for (const [expected, words, ...args] of wrong) {
     const { code, text } = await runJudge(args);
-    assert.match(text, words);
+    assert.match(text, words, `${words}`);
     assert.equal(code, expected, text);
   }
 });

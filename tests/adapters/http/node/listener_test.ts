@@ -55,8 +55,12 @@ test("a create behind another parser is a 500, and onError is told what to do", 
   for (const parser of parsers) {
     const wire = await speakTo(t, parser(listenerOf(service)));
     wire.write(rawRequest("POST /v1/pets", [WITH_KEY], "right"));
-    assert.equal((await wire.answer()).status, 500);
-    assert.match(String(causes.pop()), /mount the pet store before body/);
+    assert.equal((await wire.answer()).status, 500, `${parser}`);
+    assert.match(
+      String(causes.pop()),
+      /mount the pet store before body/,
+      `${parser}`,
+    );
   }
 });
 

@@ -93,9 +93,9 @@ export async function assertLast(
     await happen(spoken);
     resolve("ok");
     const { lines, body } = await wire.answer();
-    assert.equal(body, "ok");
-    assert.equal(lines.includes("connection: close"), !isBegun);
-    assert.equal(await wire.rest(), "");
+    assert.equal(body, "ok", `${isBegun}`);
+    assert.equal(lines.includes("connection: close"), !isBegun, `${isBegun}`);
+    assert.equal(await wire.rest(), "", `${isBegun}`);
   }
 }
 

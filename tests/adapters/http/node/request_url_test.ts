@@ -33,7 +33,7 @@ test("requestUrl puts scheme, host and target together, with the path as it was 
     ["a", "http://b?c", "http://b/?c"],
   ] as const;
   for (const [host, target, url] of cases) {
-    assert.equal(requestUrl("http", host, target), url);
+    assert.equal(requestUrl("http", host, target), url, target);
   }
   assert.equal(requestUrl("https", "a:443", "/b"), "https://a:443/b");
 });

@@ -38,7 +38,7 @@ test("the status text is that of the status, even of a 500 in place of an answer
       "GET / HTTP/1.0\r\n\r\n",
     );
     assert.equal(rest.split("\r\n")[0], `HTTP/1.1 ${expected}`);
-    assert.equal(reported.length, expected === "200 OK" ? 0 : 1);
+    assert.equal(reported.length, expected === "200 OK" ? 0 : 1, expected);
   }
 });
 
@@ -128,7 +128,7 @@ test("a stream that is in use is answered with 500, also for HEAD", async (t) =>
   });
   for (const method of ["GET", "HEAD"]) {
     wire.write(rawRequest(`${method} /`));
-    assert.equal((await wire.answer(method)).status, 500);
+    assert.equal((await wire.answer(method)).status, 500, method);
   }
   await close();
   assert.match(String(errors.splice(0)), /in use.*in use/);
@@ -177,7 +177,7 @@ test("the body of a HEAD, or of a client that goes away, is cancelled", async (t
     await until("a head", () => isLate ? isAsked : wire.received !== "");
     await close();
     await until("a report", () => errors.length > 0);
-    assert.deepEqual(errors.splice(0), [error]);
+    assert.deepEqual(errors.splice(0), [error], body);
   }
 });
 

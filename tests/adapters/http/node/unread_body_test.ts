@@ -56,15 +56,15 @@ test("a body that nobody wants is read for 64 KiB; tiny chunks count as 64 bytes
     const req = Object.assign(new PassThrough(), { complete: false });
     const res = new PassThrough();
     const ended = endLater({ req, res } as never, "no");
-    assert.equal(String(res.read()), "no");
+    assert.equal(String(res.read()), "no", `${size}`);
     for (let i = 0; i <= count; i++) {
-      assert.equal(req.isPaused(), false);
+      assert.equal(req.isPaused(), false, `${size}`);
       req.emit("data", new Uint8Array(size));
     }
-    assert.equal(req.isPaused(), true);
+    assert.equal(req.isPaused(), true, `${size}`);
     req.emit("close");
     await ended;
-    assert.equal(res.writableEnded, true);
+    assert.equal(res.writableEnded, true, `${size}`);
   }
 });
 

@@ -38,7 +38,7 @@ test("d1Storage refuses a binding that is missing or of another kind", () => {
       "d1Storage needs a D1 database: bind one in wrangler.jsonc, and pass it, such as env.DB",
   };
   for (const wrong of [undefined, null, "DB", {}]) {
-    assert.throws(() => d1Storage(wrong as never), noDatabase);
+    assert.throws(() => d1Storage(wrong as never), noDatabase, `${wrong}`);
   }
 });
 
@@ -63,11 +63,11 @@ test("d1Storage says what is known after a fault of D1", async () => {
         : `Outcome unknown (${action}): ${cause}`,
     });
     const notCreated = fault("create pet", kind);
-    await assert.rejects(storage.create(REX), notCreated);
-    await assert.rejects(storage.create(REX, key(1)), notCreated);
-    await assert.rejects(storage.get(petId(1n)), fault("get pet"));
-    await assert.rejects(storage.list({ limit: 1 }), fault("list pets"));
-    await assert.rejects(storage.ping(), fault("reach the database"));
+    await assert.rejects(storage.create(REX), notCreated, text);
+    await assert.rejects(storage.create(REX, key(1)), notCreated, text);
+    await assert.rejects(storage.get(petId(1n)), fault("get pet"), text);
+    await assert.rejects(storage.list({ limit: 1 }), fault("list pets"), text);
+    await assert.rejects(storage.ping(), fault("reach the database"), text);
   }
 });
 
@@ -97,14 +97,14 @@ test("d1Storage creates any table or index that is missing, and changes no other
       await storage.apiKeys.list(),
     ];
     const added = await storage.create(REX, key(1));
-    assert.equal(pets.pets.length, table === "pets" ? 0 : 1);
-    assert.equal(keys.length, table === "api_keys" ? 0 : 1);
+    assert.equal(pets.pets.length, table === "pets" ? 0 : 1, table);
+    assert.equal(keys.length, table === "api_keys" ? 0 : 1, table);
     const isReplayed = added.id === id && added.replayed === true;
     assert.equal(isReplayed, table === "api_keys", `without ${table}`);
     const [indexes] = await sql(
       "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL",
     );
-    assert.equal(indexes?.results.length, 2);
+    assert.equal(indexes?.results.length, 2, table);
   }
 });
 

@@ -81,15 +81,19 @@ test("memoryStorage has the pets it starts with, and then adds more", async () =
         .filter((id) => id > 0n);
       for (const id of [...near, INT64_MAX].map(petId)) {
         const expected = all.find((pet) => pet.id === id);
-        assert.deepEqual(await storage.get(id), expected);
+        assert.deepEqual(await storage.get(id), expected, `${id}`);
         for (const status of [undefined, "pending" as PetStatus]) {
           const rest = all.filter((pet) =>
             pet.id > id && pet.status === (status ?? pet.status)
           );
           const request = { limit: 2, after: id, ...status && { status } };
           const page = await storage.list(request);
-          assert.deepEqual(page.pets, rest.slice(0, 2));
-          assert.equal(page.last, rest.length > 2 ? rest[1]?.id : undefined);
+          assert.deepEqual(page.pets, rest.slice(0, 2), `${status}`);
+          assert.equal(
+            page.last,
+            rest.length > 2 ? rest[1]?.id : undefined,
+            `${status}`,
+          );
         }
       }
     }),
@@ -142,7 +146,7 @@ test("memoryStorage refuses pets that are no array, or more than maxPets", () =>
     assert.throws(() => memoryStorage({ pets } as object), {
       name: "TypeError",
       message: "Cannot seed pets: they must be an array of NewPet",
-    });
+    }, JSON.stringify(pets));
   }
   assert.throws(() => memoryStorage({ pets: [REX, REX], maxPets: 1 }), {
     name: "RangeError",

@@ -7,7 +7,7 @@ import { REX } from "../../../support/pets.ts";
 test("a pet that is no object is named", () => {
   for (const wrong of [7, null, []]) {
     const message = "Cannot seed pets: pet 1: it must be a JSON object";
-    assert.throws(() => checkSeed([wrong]), { message });
+    assert.throws(() => checkSeed([wrong]), { message }, `${wrong}`);
   }
 });
 
@@ -32,7 +32,7 @@ test("the pets of a seed have ascending ids, by default the next", () => {
       name: "TypeError",
       message:
         `Cannot seed pets: pet 2: id must be an integer greater than 1, at most 9223372036854775807${form}`,
-    });
+    }, `${id}`);
   }
   assert.throws(() => checkSeed([{ ...pet, id: INT64_MAX }, pet]), TypeError);
 });
@@ -50,6 +50,6 @@ test("nextId is above the ids of the pets, and by default the next", () => {
     const message = new RegExp(
       `^TypeError: Cannot seed pets: nextId must be an integer ${above}`,
     );
-    assert.throws(() => checkSeed(pets, wrong), message);
+    assert.throws(() => checkSeed(pets, wrong), message, `${wrong}`);
   }
 });

@@ -185,8 +185,12 @@ test("parsePostgresUrl reads the files that TLS needs", () => {
     const { driver: { ssl } } = parsePostgresUrl(
       `postgres://localhost?sslmode=${mode}&sslrootcert=${path("ca")}`,
     );
-    assert.ok(ssl !== false && ssl.rejectUnauthorized === undefined);
-    assert.equal(ssl.checkServerIdentity?.("any", {} as never), undefined);
+    assert.ok(ssl !== false && ssl.rejectUnauthorized === undefined, mode);
+    assert.equal(
+      ssl.checkServerIdentity?.("any", {} as never),
+      undefined,
+      mode,
+    );
   }
 });
 

@@ -51,10 +51,14 @@ it("postgresStorage sends a read again whose connection is lost", async (databas
     const message =
       `Cannot ${action} at ${url.host}: connect ECONNREFUSED ${url.host}`;
     await assert.rejects(call(), (error: StorageError) => {
-      assert.deepEqual([error.kind, error.message], ["unavailable", message]);
+      assert.deepEqual(
+        [error.kind, error.message],
+        ["unavailable", message],
+        action,
+      );
       const { code } = error.cause as NodeJS.ErrnoException;
       return code === "ECONNREFUSED";
-    });
+    }, action);
   }
 });
 
@@ -73,8 +77,8 @@ it("postgresStorage sends a read once more if it fails, or it is asked to", asyn
     open(`${url}?options=-c%20test.code%3D${code}`);
   for (const code of ["40001", "40P01", "57P01", "08006"]) {
     const storage = await withCode(code);
-    assert.equal((await storage.get(id))?.name, "Rex");
-    assert.equal((await storage.list({ limit: 9 })).pets.length, 1);
+    assert.equal((await storage.get(id))?.name, "Rex", code);
+    assert.equal((await storage.list({ limit: 9 })).pets.length, 1, code);
   }
   const reading = (await withCode("57014")).get(id);
   await assert.rejects(reading, { kind: "unavailable", message: /fails$/ });
@@ -225,8 +229,8 @@ it("postgresStorage works if statements without a name are sent as a copy", asyn
   } as typeof prototype.query;
   for (const search of ["", "?pgbouncer=true"]) {
     const storage = await postgresStorage(`${url}${search}`);
-    assert.equal((await storage.create(REX)).name, "Rex");
-    assert.equal((await storage.list({ limit: 1 })).pets.length, 1);
+    assert.equal((await storage.create(REX)).name, "Rex", search);
+    assert.equal((await storage.list({ limit: 1 })).pets.length, 1, search);
     await storage.close();
   }
 });

@@ -60,10 +60,10 @@ for (const [what, read, create, errors] of cases) {
     for (const error of errors) {
       for (const [commits, kind] of [[false, read], [true, create]] as const) {
         const fault = statementFault("create pet", error, { commits });
-        if (kind === "itself") assert.equal(fault, error);
+        if (kind === "itself") assert.equal(fault, error, kind);
         else {
-          assert.ok(fault instanceof StorageError);
-          assert.deepEqual([fault.kind, fault.cause], [kind, error]);
+          assert.ok(fault instanceof StorageError, kind);
+          assert.deepEqual([fault.kind, fault.cause], [kind, error], kind);
         }
       }
     }
@@ -73,9 +73,9 @@ for (const [what, read, create, errors] of cases) {
 test("a warning that a standby has no copy is told from others, and from a trigger's", () => {
   const routine = "SyncRepWaitForLSN";
   for (const code of ["01000", "57P01"]) {
-    assert.ok(isNotReplicated({ code, routine }));
-    assert.ok(isNotReplicated({ code })); // the protocol does not ask for it
-    assert.ok(!isNotReplicated({ code, routine: "exec_stmt_raise" }));
+    assert.ok(isNotReplicated({ code, routine }), code);
+    assert.ok(isNotReplicated({ code }), code); // the protocol does not ask for it
+    assert.ok(!isNotReplicated({ code, routine: "exec_stmt_raise" }), code);
   }
   assert.ok(!isNotReplicated({ code: "01001", routine }));
 });
@@ -107,7 +107,11 @@ test("a pooler that gives each transaction another connection is recognised", ()
     fault("unavailable", "get pet", error).message;
   const advice = "it is a pooler: add pgbouncer=true to the address";
   for (const code of ["26000", "42P05"]) {
-    assert.equal(messageOf(sqlError(code)), `Cannot get pet: ${advice} (no)`);
+    assert.equal(
+      messageOf(sqlError(code)),
+      `Cannot get pet: ${advice} (no)`,
+      code,
+    );
   }
   const refused = sqlError("08P01", "unsupported startup parameter: x");
   const message = `Cannot get pet: ${advice} (${refused.message})`;
@@ -120,6 +124,6 @@ test("a host whose name cannot be looked up is told in words, whatever the syste
     const cause = new Error(`getaddrinfo ${code} db.internal`);
     const { message } = fault("unavailable", "reach PostgreSQL", cause);
     const words = "the host db.internal cannot be found";
-    assert.equal(message, `Cannot reach PostgreSQL: ${words}`);
+    assert.equal(message, `Cannot reach PostgreSQL: ${words}`, code);
   }
 });

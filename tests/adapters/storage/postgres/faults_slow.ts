@@ -63,7 +63,7 @@ onCluster({
         `select ssl from pg_stat_ssl join pg_stat_activity using (pid)
         where application_name = 'petstore'`,
       );
-      assert.ok(rows.length > 0);
+      assert.ok(rows.length > 0, parameters);
       for (const { ssl } of rows) assert.equal(ssl, isEncrypted, parameters);
       await storage.close();
       const isAlone = async () => (await cluster.backends()).length === 0;

@@ -87,7 +87,7 @@ testOnSmallDisk(
 
     const reopened = await sqliteStorage(path);
     for (const { id } of kept) {
-      assert.equal((await reopened.get(id))?.name, BIG_REX.name);
+      assert.equal((await reopened.get(id))?.name, BIG_REX.name, `${id}`);
     }
     // No refused create happened.
     const last = kept.reduce((last, { id }) => id > last ? id : last, 0n);
@@ -162,7 +162,7 @@ testOnSmallDisk(
         name: "StorageError",
         kind: "unavailable",
         message: / read-only(?:, for this user or for all| for this user)$/,
-      });
+      }, name);
     }
   },
 );
@@ -348,7 +348,7 @@ async function assertStored(
 ): Promise<void> {
   for (const answer of answers) {
     const [, id = "", name] = answer.split(" ");
-    assert.equal((await storage.get(petId(BigInt(id))))?.name, name);
+    assert.equal((await storage.get(petId(BigInt(id))))?.name, name, answer);
   }
 }
 

@@ -73,7 +73,7 @@ test("an error that tells nothing of the storage stays as it is, if it is certai
   for (const error of [sqliteError(1), new Error("no"), "no"]) {
     assert.equal(storageFault("create pet", error), error);
     const fault = storageFault("create pet", error, "outcome_unknown");
-    assert.ok(fault instanceof StorageError);
+    assert.ok(fault instanceof StorageError, `${error}`);
     assert.equal(fault.message, `Outcome unknown (create pet): ${error}`);
   }
 });

@@ -37,7 +37,11 @@ const KEY: NewApiKeyRecord = {
 
 test("sqliteStorage refuses a path that is not a file", async () => {
   for (const path of ["", ":memory:", "file:pets.db", undefined]) {
-    await assert.rejects(sqliteStorage(path as string), /^TypeError: The path/);
+    await assert.rejects(
+      sqliteStorage(path as string),
+      /^TypeError: The path/,
+      `${path}`,
+    );
   }
 });
 
@@ -412,7 +416,7 @@ onFile(process.versions.deno === undefined && "only Deno has permissions")(
           ...write === "" ? [] : [`--allow-write=${write}`],
         ],
       });
-      assert.deepEqual(await child.tell(`open ${path}`), [expected]);
+      assert.deepEqual(await child.tell(`open ${path}`), [expected], path);
       await child.end();
     }
   },

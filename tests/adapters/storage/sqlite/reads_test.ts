@@ -175,7 +175,7 @@ testOnFile(
       ]);
       const reason = /^StorageError: Cannot get pet: the file is damaged/;
       assert.ok(late?.status === "rejected", round);
-      assert.match(`${late.reason}`, reason);
+      assert.match(`${late.reason}`, reason, round);
       assert.equal(early?.status, "fulfilled", round);
       assert.equal(page?.status, "fulfilled", round);
     }
