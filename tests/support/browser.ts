@@ -50,7 +50,7 @@ export async function openPage(
   }
   const context = await (await browser as Browser).newContext(options);
   atEnd(t, () => context.close());
-  context.setDefaultTimeout(60_000);
+  context.setDefaultTimeout(170_000); // a busy machine takes a minute to show a page
   const page = await context.newPage();
   const requests: string[] = [];
   const complaints: string[] = [];

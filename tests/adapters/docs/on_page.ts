@@ -25,6 +25,9 @@ export const PHONE: BrowserContextOptions = {
   colorScheme: "light",
 };
 
+/** How long a test of the page may take, in ms: on a busy machine each start takes a minute. */
+export const PAGE_TIMEOUT = 600_000;
+
 /** Beyond 2^53: a page that reads it with JSON.parse shows 9007199254740992. */
 export const CATEGORY = "9007199254740993";
 export const LIST = "#operations-animals-listPets";
@@ -54,7 +57,7 @@ export function onPage(
   options: BrowserContextOptions & DocsOptions,
 ): (title: string, check: (shown: Shown) => Promise<void>) => void {
   return (title, check) =>
-    void test(title, { skip, timeout: 180_000 }, async (t) => {
+    void test(title, { skip, timeout: PAGE_TIMEOUT }, async (t) => {
       const keys = new Set(["secret"]);
       const waits = new Map<string, Promise<void>>();
       const storage = memoryStorage();

@@ -16,7 +16,7 @@ interface Seen {
 
 test(
   "CORS_ORIGINS lets pages of these origins read answers, and no others",
-  { skip: skipping(noBrowser), timeout: 120_000 },
+  { skip: skipping(noBrowser), timeout: 600_000 },
   async (t) => {
     const headers = { "content-type": "text/html" };
     const page = toHandler(async () => ({
