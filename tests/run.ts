@@ -170,6 +170,7 @@ async function main(args: readonly string[]): Promise<boolean> {
     if (!reportSkips(readFileSync(notes, "utf8"))) {
       failed.push("a skip that is not expected");
     }
+    if (rest.length === 0) console.log(proportion());
     console.log(`Properties: --runs ${runs ?? "as usual"} --seed ${seed}`);
     // For all runtimes, because one may fail long before the last line of another.
     console.log(failed.length > 0 ? `FAILED: ${failed.join(", ")}` : "PASSED");
@@ -178,6 +179,22 @@ async function main(args: readonly string[]): Promise<boolean> {
     await cluster?.close();
     rmSync(folder, { recursive: true });
   }
+}
+
+/** Says how many lines of test there are for each line of product, and of what is shipped of them. */
+function proportion(): string {
+  const lines = (pattern: string): number =>
+    files(pattern).filter((path) => !path.includes("node_modules"))
+      .map((path) => readFileSync(path, "utf8").split("\n").length - 1)
+      .reduce((sum, count) => sum + count, 0);
+  const product = lines("{mod,core/**/*,adapters/**/*}.ts");
+  const shipped = lines("tests/{contract,judge,exam}/**/*.ts") / product;
+  const tests = lines(
+    "tests/{*,{adapters,core,docs,lab,laws,package,support}/**/*}.ts",
+  ) / product;
+  return `Lines of test for each line of product: ${
+    tests.toFixed(2)
+  }, and shipped ones: ${shipped.toFixed(2)}`;
 }
 
 /** Removes an option from the arguments, and returns its value. */

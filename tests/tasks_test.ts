@@ -20,14 +20,3 @@ testOnDeno("deno test without the task fails, and names the task", () => {
   assert.match(output, /^Run the tests with: deno task test$/m);
   assert.doesNotMatch(output, /TS\d+|passed \|[^|]*0 failed/);
 });
-
-testOnDeno("every task that deno task lists has a description", () => {
-  const { status, output } = deno("task");
-  assert.equal(status, 0);
-  const lines = output.split("\n");
-  const tasks = lines.filter((line) => /^- /.test(line));
-  assert.ok(tasks.length > 10, output);
-  for (const task of tasks) {
-    assert.match(lines[lines.indexOf(task) + 1] ?? "", /^ +\/\/ \S/, task);
-  }
-});

@@ -5,10 +5,8 @@ import { run } from "../support/process.ts";
 import { readText, ROOT } from "../support/repository.ts";
 import { RUNTIME, testUnless } from "../support/runtime.ts";
 
-test("the course has at most 400 words, and commands for every shell", () => {
+test("the course has commands for every shell", () => {
   const page = readText("docs/course.md");
-  const { length } = page.split(/\s+/).filter(Boolean);
-  assert.ok(length <= 400, `${length} words`);
   const blocks = [...page.matchAll(/^```sh\n([^]*?)^```$/gm)];
   assert.ok(blocks.length >= 5);
   for (const [, commands = ""] of blocks) {

@@ -17,7 +17,6 @@ import {
   enterKey,
   execute,
   fillInKey,
-  GET,
   INVALID,
   LIST,
   onPage,
@@ -330,28 +329,6 @@ testOnDesktop(
       return last[0] === bottom && last[1] === top && top >= bottom &&
         top < 100;
     });
-  },
-);
-
-testOnDesktop(
-  "all operations open take six screens at most",
-  async ({ page }) => {
-    const all = [LIST, CREATE, GET, DOCUMENT];
-    for (const operation of all) {
-      await open(page, operation);
-      await page.locator(`${operation} .responses-wrapper`).waitFor();
-    }
-    const height = "document.documentElement.scrollHeight";
-    const screens = Number(await page.evaluate(height)) / 900;
-    assert.ok(screens > 3 && screens <= 6, `${screens} screens`);
-    const error = page.locator(`${LIST} tr.response[data-code="429"]`);
-    const shown = [
-      error.getByText(`"too_many_requests"`),
-      error.getByText("Retry-After", { exact: true }),
-    ];
-    for (const part of shown) assert.equal(await part.isVisible(), false);
-    await error.getByText("Details").click();
-    for (const part of shown) await part.waitFor();
   },
 );
 

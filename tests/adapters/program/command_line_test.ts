@@ -252,26 +252,3 @@ testOnLinux(
     }
   },
 );
-
-test("missingPackage reads the words of Node and Bun, and says what to run", async () => {
-  const words = [
-    "Cannot find package 'valibot' imported from /srv/core/pets/pet.ts",
-    'Cannot find package "valibot" from "/srv/core/pets/pet.ts"',
-    "Cannot find module 'valibot' from '/srv/core/pets/pet.ts'",
-  ];
-  const cases = [
-    ["", 'run "npx -y deno@2.9.6 install" in the folder of the pet store'],
-    ["?main.js", 'run "npm install valibot"'],
-    ["?/_npx/main.js", 'add "--package valibot" to npx'],
-  ];
-  for (const [query, install] of cases) {
-    const source = "../../../adapters/program/command_line.ts";
-    const { missingPackage } = await import(source + query);
-    const message = `The package valibot is not installed: ${install}`;
-    for (const each of words) {
-      assert.equal(missingPackage(new Error(each)), message, each);
-    }
-    const ownFile = "Cannot find module '/srv/core/gone.ts' imported from /srv";
-    assert.equal(missingPackage(new Error(ownFile)), undefined, ownFile);
-  }
-});

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  assertConsistent,
   contradictions,
   type Create,
   type Operation,
@@ -288,42 +287,6 @@ for (const [title, history] of Object.entries(KEPT)) {
     assert.deepEqual([...contradictions(busy)], []);
   });
 }
-
-test("The checker reads about twice as much for twice as many operations", () => {
-  const [few = 0, many = 0] = [2000, 4000].map((count) => {
-    let reads = 0;
-    const counted = crowd(count).map((operation) =>
-      new Proxy(operation, {
-        get(target, member) {
-          reads++;
-          return Reflect.get(target, member);
-        },
-      })
-    );
-    assert.deepEqual([...contradictions(counted)], []);
-    return reads;
-  });
-  // Not its time, which other programs stretch. If it compared all pairs, it would read 4 times as
-  // much.
-  assert.ok(many < 2.5 * few, `${few} and ${many} reads`);
-});
-
-test("A failure shows the promise, a note and the two operations", () => {
-  const history = [A, ...crowd(100), notFound(1, 11, 12)];
-  const create =
-    '  0.0..10.0 ms s: create body="{\\"name\\":\\"a\\",\\"categoryId\\":1,\\"status\\":\\"available\\"}" outcome="added" seen={"id":1,"body":"{\\"name\\":\\"a\\",\\"categoryId\\":1,\\"status\\":\\"available\\"}"}';
-  assert.throws(() => assertConsistent(history, "seed 7"), {
-    message: [
-      "What is visible is in every read that begins later (seed 7)",
-      "These contradict each other:",
-      create,
-      "  11.0..12.0 ms s: get id=1",
-      "The shortest history with this contradiction:",
-      create,
-      "  11.0..12.0 ms s: get id=1",
-    ].join("\n"),
-  });
-});
 
 /** Creates that come after all other operations here, one at a time. */
 function crowd(count: number): readonly Operation[] {
