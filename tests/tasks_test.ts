@@ -5,7 +5,9 @@ import process from "node:process";
 import { ROOT } from "./support/repository.ts";
 import { RUNTIME, testUnless } from "./support/runtime.ts";
 
-const testOnDeno = testUnless(RUNTIME !== "deno" && "only Deno has tasks");
+const onDeno = {
+  test: testUnless(RUNTIME !== "deno" && "only Deno has tasks"),
+};
 
 function deno(...args: readonly string[]) {
   const env = { ...process.env, NO_COLOR: "1" };
@@ -14,7 +16,7 @@ function deno(...args: readonly string[]) {
   return { status, output: `${stdout}${stderr}` };
 }
 
-testOnDeno("deno test without the task fails, and names the task", () => {
+onDeno.test("deno test without the task fails, and names the task", () => {
   const { status, output } = deno("test");
   assert.equal(status, 1);
   assert.match(output, /^Run the tests with: deno task test$/m);

@@ -147,8 +147,8 @@ test("every documented default is measured", () => {
 for (const [option, isReached] of Object.entries(MEASURES)) {
   const number = DOCUMENTED.get(option) ?? NaN;
   const needsPostgres = /postgres.*idempotencyRetention/.test(option);
-  const testWithDatabase = testUnless(needsPostgres && skip);
-  testWithDatabase(`${option} is ${number} by default`, async (t) => {
+  const withDatabase = { test: testUnless(needsPostgres && skip) };
+  withDatabase.test(`${option} is ${number} by default`, async (t) => {
     assert.equal(await isReached(number - 1, t), false, `${number - 1}`);
     assert.equal(await isReached(number, t), true, `${number}`);
   });

@@ -12,9 +12,11 @@ import { missing, testUnless } from "../support/runtime.ts";
 import { newFolder } from "../support/temporary_directory.ts";
 
 const RULES = "docs/examples/alerts.yaml";
-const testWithPromtool = testUnless(
-  missing("promtool", "Debian's package prometheus has it"),
-);
+const withPromtool = {
+  test: testUnless(
+    missing("promtool", "Debian's package prometheus has it"),
+  ),
+};
 const rules = readText(RULES);
 const names = Array.from(
   rules.matchAll(/^ +- alert: (\w+)$/gm),
@@ -70,31 +72,28 @@ test("each alert is tested, and docs/operating.md says what to do", () => {
 });
 
 for (const [alert, series] of Object.entries(SERIES)) {
-  testWithPromtool(
-    `${alert} is raised by what it is for, and not just before`,
-    async (t) => {
-      const labels = 'job="petstore",instance="a"';
-      const tests = [true, false].map((isBad) => ({
-        interval: "15s",
-        input_series: series.map(([name, bad, good]) => ({
-          series: name.replace("{", `{${labels},`).replace(",}", "}"),
-          values: isBad ? bad : good,
-        })),
-        promql_expr_test: [{
-          expr: `count(ALERTS{alertname="${alert}",alertstate="firing"})`,
-          eval_time: "15m",
-          exp_samples: isBad ? [{ labels: "{}", value: 1 }] : [],
-        }],
-      }));
-      const path = join(newFolder(t), "tests.json");
-      writeFileSync(
-        path,
-        JSON.stringify({ rule_files: [pathOf(RULES)], tests }),
-      );
-      const { code, stdout, stderr } = await run(
-        ["promtool", "test", "rules", path],
-      );
-      assert.equal(code, 0, stdout + stderr);
-    },
-  );
+  withPromtool.test(`${alert} is raised by what it is for, and not just before`, async (t) => {
+    const labels = 'job="petstore",instance="a"';
+    const tests = [true, false].map((isBad) => ({
+      interval: "15s",
+      input_series: series.map(([name, bad, good]) => ({
+        series: name.replace("{", `{${labels},`).replace(",}", "}"),
+        values: isBad ? bad : good,
+      })),
+      promql_expr_test: [{
+        expr: `count(ALERTS{alertname="${alert}",alertstate="firing"})`,
+        eval_time: "15m",
+        exp_samples: isBad ? [{ labels: "{}", value: 1 }] : [],
+      }],
+    }));
+    const path = join(newFolder(t), "tests.json");
+    writeFileSync(
+      path,
+      JSON.stringify({ rule_files: [pathOf(RULES)], tests }),
+    );
+    const { code, stdout, stderr } = await run(
+      ["promtool", "test", "rules", path],
+    );
+    assert.equal(code, 0, stdout + stderr);
+  });
 }

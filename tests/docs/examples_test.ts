@@ -183,9 +183,9 @@ test("the lines that docs/tour.md quotes are in the file that is named before th
 });
 
 const notDeno = RUNTIME !== "deno" && "the documents are checked on Deno";
-const testOnDeno = testUnless(notDeno);
+const onDeno = { test: testUnless(notDeno) };
 
-testOnDeno("each function and class of an entry has an example", async () => {
+onDeno.test("each function and class of an entry has an example", async () => {
   const { exports } = JSON.parse(readText("deno.json"));
   const entries = Object.values<string>(exports)
     .filter((path) => path !== "./core/kit.ts"); // its parts are shown together
@@ -217,7 +217,7 @@ interface Documented {
   }[];
 }
 
-testOnDeno("the examples type-check", async () => {
+onDeno.test("the examples type-check", async () => {
   const flags = ["check", "--quiet", "--config", TYPES];
   const command = [process.execPath, ...flags, ...examples];
   const { code, stderr } = await run(command, { cwd: ROOT });

@@ -10,7 +10,7 @@ import { temporaryDirectory } from "./temporary_directory.ts";
 
 const directory = temporaryDirectory();
 const skip = RUNTIME !== "deno" && "the tests are run by Deno";
-const testOnDeno = testUnless(skip);
+const onDeno = { test: testUnless(skip) };
 
 const PASSES = `test("it passes", () => {});\n`;
 
@@ -65,56 +65,50 @@ async function run(
 }
 
 for (const { name, missing } of findRuntimes()) {
-  const testOnRuntime = testUnless(skip || missing || false);
+  const onRuntime = { test: testUnless(skip || missing || false) };
   for (const [rule, source, isWell, printed] of CASES) {
-    testOnRuntime(`${name}: ${rule}`, async (t) => {
+    onRuntime.test(`${name}: ${rule}`, async (t) => {
       const ran = await run(t, name, source);
       assert.match(ran.text, printed);
       assert.equal(ran.isWell, isWell);
     });
   }
 
-  testOnRuntime(
-    `${name}: a test that hangs is ended, and it or the one before is named`,
-    async (t) => {
-      const source =
-        `${PASSES}test("it waits", () => new Promise(() => setInterval(() => {}, 9)));`;
-      // On a busy machine the test may not have begun when the first patience ends.
-      for (const minutes of [0.02, 0.1, 0.5, 2.5]) {
-        const { isWell, text } = await run(t, name, source, minutes);
-        assert.equal(isWell, false, `${minutes}`);
-        assert.match(
-          text,
-          /^HANGS: no test has ended for \d\.\d+ minutes/m,
-          `${minutes}`,
-        );
-        if (/it (?:passes|waits)/.test(text)) return;
-      }
-      assert.fail("neither is named");
-    },
-  );
+  onRuntime.test(`${name}: a test that hangs is ended, and it or the one before is named`, async (t) => {
+    const source =
+      `${PASSES}test("it waits", () => new Promise(() => setInterval(() => {}, 9)));`;
+    // On a busy machine the test may not have begun when the first patience ends.
+    for (const minutes of [0.02, 0.1, 0.5, 2.5]) {
+      const { isWell, text } = await run(t, name, source, minutes);
+      assert.equal(isWell, false, `${minutes}`);
+      assert.match(
+        text,
+        /^HANGS: no test has ended for \d\.\d+ minutes/m,
+        `${minutes}`,
+      );
+      if (/it (?:passes|waits)/.test(text)) return;
+    }
+    assert.fail("neither is named");
+  });
 }
 
-testOnDeno("a step that runs no test is a failure", async (t) => {
+onDeno.test("a step that runs no test is a failure", async (t) => {
   const { isWell, text } = await run(t, "deno", "");
   assert.match(text, /^deno: FAILED: no test was run \(0 tests, \d+ s\)$/m);
   assert.equal(isWell, false);
 });
 
-testOnDeno(
-  "a reason for a skip that is not expected is a failure, and all are told",
-  (t) => {
-    const lines: string[] = [];
-    t.mock.method(console, "log", (line: string) => void lines.push(line));
-    const expected = "only root\nno browser";
-    assert.equal(reportSkips("no browser here\n", expected), true);
-    const more = "no browser here\ncurl is missing\n";
-    assert.equal(reportSkips(more, expected), false);
-    const text = lines.join("\n");
-    assert.match(text, /^Skipped: no browser here$/m);
-    assert.match(text, /^NOT EXPECTED TO BE SKIPPED: curl is missing$/m);
-  },
-);
+onDeno.test("a reason for a skip that is not expected is a failure, and all are told", (t) => {
+  const lines: string[] = [];
+  t.mock.method(console, "log", (line: string) => void lines.push(line));
+  const expected = "only root\nno browser";
+  assert.equal(reportSkips("no browser here\n", expected), true);
+  const more = "no browser here\ncurl is missing\n";
+  assert.equal(reportSkips(more, expected), false);
+  const text = lines.join("\n");
+  assert.match(text, /^Skipped: no browser here$/m);
+  assert.match(text, /^NOT EXPECTED TO BE SKIPPED: curl is missing$/m);
+});
 
 test("CONTRIBUTING.md gives Bun as much time for a test as the task does", () => {
   const command = `\n${TEST.bun.join(" ")} tests/\n`;

@@ -83,29 +83,26 @@ test("the page knows where the document is, wherever it is itself", async () => 
 });
 
 const NOT_DENO = RUNTIME !== "deno" && "only Deno needs a large file in pieces";
-const testOnDeno = testUnless(NOT_DENO);
-testOnDeno(
-  "a large file is sent in pieces of 128 KiB, and a small one whole",
-  async () => {
-    const show = await shown();
-    const codings = ["identity", "gzip"];
-    const asked = FILES.flatMap((name) =>
-      codings.map((coding) => [name, coding] as const)
-    );
-    for (const [name, coding] of asked) {
-      const init = { headers: { "accept-encoding": coding } };
-      const { body, headers } = await get(show, `/docs/${name}`, init);
-      const sizes: number[] = [];
-      for await (const piece of body ?? []) sizes.push(piece.byteLength);
-      const length = sizes.reduce((sum, size) => sum + size, 0);
-      const whole = Math.floor(length / 131072);
-      const expected = Array.from({ length: whole }, () => 131072);
-      assert.deepEqual(sizes, [...expected, length - whole * 131072], name);
-      const announced = whole > 0 ? String(length) : null;
-      assert.equal(headers.get("content-length"), announced, name);
-    }
-  },
-);
+const onDeno = { test: testUnless(NOT_DENO) };
+onDeno.test("a large file is sent in pieces of 128 KiB, and a small one whole", async () => {
+  const show = await shown();
+  const codings = ["identity", "gzip"];
+  const asked = FILES.flatMap((name) =>
+    codings.map((coding) => [name, coding] as const)
+  );
+  for (const [name, coding] of asked) {
+    const init = { headers: { "accept-encoding": coding } };
+    const { body, headers } = await get(show, `/docs/${name}`, init);
+    const sizes: number[] = [];
+    for await (const piece of body ?? []) sizes.push(piece.byteLength);
+    const length = sizes.reduce((sum, size) => sum + size, 0);
+    const whole = Math.floor(length / 131072);
+    const expected = Array.from({ length: whole }, () => 131072);
+    assert.deepEqual(sizes, [...expected, length - whole * 131072], name);
+    const announced = whole > 0 ? String(length) : null;
+    assert.equal(headers.get("content-length"), announced, name);
+  }
+});
 
 test("the page and its files take a browser, which takes gzip, at most 505,000 bytes", async () => {
   const show = await shown();

@@ -25,7 +25,7 @@ import {
   stores,
 } from "./on_page.ts";
 
-const testOnDesktop = onPage(DESKTOP);
+const onDesktop = { test: onPage(DESKTOP) };
 
 /**
  * What the page has to meet: the success criteria of WCAG 2.2, A and AA, and what axe calls best
@@ -75,108 +75,102 @@ async function assertAccessible(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 900 });
 }
 
-testOnDesktop(
-  "the page lists and adds pets to the last digit, and keeps the key nowhere",
-  async ({ page, requests, complaints, origin }) => {
-    await enterKey(page, "secret");
-    await open(page, LIST);
-    const after = page.locator(`${LIST} tr[data-param-name="after"] input`);
-    assert.equal(await after.inputValue(), "");
-    const { status, body } = await execute(page, LIST);
-    assert.equal(status, "200");
-    await page.getByText(/^200 in \d+ ms$/).waitFor();
-    const answer = page.locator(`${LIST} .answer`);
-    assert.equal(await answer.locator(".copy-to-clipboard").count(), 2);
-    const saving = page.waitForEvent("download");
-    await answer.locator(".download-contents").click();
-    assert.equal((await saving).suggestedFilename(), "response.json");
-    assert.equal(
-      body.replace(/\s/g, ""),
-      `[{"id":1,"name":"Rex","categoryId":${CATEGORY},"status":"available"}]`,
-    );
-    assert.deepEqual(complaints, []);
-    assert.deepEqual(await stores(page), [{}, {}, ""]);
-    assert.ok(requests.every((url) => !url.includes("secret")));
-    const { PAGE_SCREENSHOT } = process.env;
-    if (PAGE_SCREENSHOT !== undefined) {
-      // From the operation's own line to the end of the response's body.
-      await page.setViewportSize({ width: 1180, height: 1140 });
-      await page.mouse.move(0, 0);
-      await page.evaluate(`document.querySelector("${LIST}").scrollIntoView()`);
-      await page.screenshot({ path: PAGE_SCREENSHOT, animations: "disabled" });
-    }
-    await page.click(`${LIST} .btn-clear`);
-    await after.fill(`-${CATEGORY}`);
-    await execute(page, LIST);
-    for (const query of ["limit=1", `limit=20&after=-${CATEGORY}`]) {
-      assert.ok(requests.includes(`${origin}/v1/pets?${query}`), query);
-    }
+onDesktop.test("the page lists and adds pets to the last digit, and keeps the key nowhere", async ({ page, requests, complaints, origin }) => {
+  await enterKey(page, "secret");
+  await open(page, LIST);
+  const after = page.locator(`${LIST} tr[data-param-name="after"] input`);
+  assert.equal(await after.inputValue(), "");
+  const { status, body } = await execute(page, LIST);
+  assert.equal(status, "200");
+  await page.getByText(/^200 in \d+ ms$/).waitFor();
+  const answer = page.locator(`${LIST} .answer`);
+  assert.equal(await answer.locator(".copy-to-clipboard").count(), 2);
+  const saving = page.waitForEvent("download");
+  await answer.locator(".download-contents").click();
+  assert.equal((await saving).suggestedFilename(), "response.json");
+  assert.equal(
+    body.replace(/\s/g, ""),
+    `[{"id":1,"name":"Rex","categoryId":${CATEGORY},"status":"available"}]`,
+  );
+  assert.deepEqual(complaints, []);
+  assert.deepEqual(await stores(page), [{}, {}, ""]);
+  assert.ok(requests.every((url) => !url.includes("secret")));
+  const { PAGE_SCREENSHOT } = process.env;
+  if (PAGE_SCREENSHOT !== undefined) {
+    // From the operation's own line to the end of the response's body.
+    await page.setViewportSize({ width: 1180, height: 1140 });
+    await page.mouse.move(0, 0);
+    await page.evaluate(`document.querySelector("${LIST}").scrollIntoView()`);
+    await page.screenshot({ path: PAGE_SCREENSHOT, animations: "disabled" });
+  }
+  await page.click(`${LIST} .btn-clear`);
+  await after.fill(`-${CATEGORY}`);
+  await execute(page, LIST);
+  for (const query of ["limit=1", `limit=20&after=-${CATEGORY}`]) {
+    assert.ok(requests.includes(`${origin}/v1/pets?${query}`), query);
+  }
 
-    await open(page, CREATE);
-    for (const name of ["Zoë", "Tom"]) { // and no key of idempotency for both
-      const pet = `{"name":"${name}","categoryId":-${CATEGORY}}`;
-      await page.fill(`${CREATE} textarea`, pet);
-      const added = await execute(page, CREATE);
-      assert.equal(added.status, "201", name);
-      assert.match(added.body, new RegExp(`"categoryId": -${CATEGORY},`), name);
-      await page.click(`${CREATE} .btn-clear`);
-    }
-
-    await page.fill(`${CREATE} textarea`, '{"name":"","categoryId":1}');
-    const refused = await execute(page, CREATE);
-    assert.equal(refused.status, "400");
-    assert.match(refused.body, /"Cannot create pet: name must not be empty"/);
-    // The browser itself logs a status of 400; the page logs nothing.
-    assert.equal(complaints.length, 1);
-    assert.match(complaints[0] ?? "", /status of 400 .*\/v1\/pets$/);
-  },
-);
-
-testOnDesktop(
-  "an example is shown and sent to the last digit, and the answer shows no key",
-  async ({ page, origin, keys }) => {
-    await page.getByText("paste an API key").waitFor();
-    keys.add("Bob's-secret");
-    await enterKey(page, "Bob's-secret");
-    await page.locator(".btn.authorize", { hasText: "Change key" }).waitFor();
-    await open(page, CREATE);
-    assert.equal(page.url(), `${origin}/#/animals/createPet`);
-    const section = page.locator(CREATE);
-    assert.equal(
-      await section.locator(".body-param-content-type select").isDisabled(),
-      true,
-    );
-    const body = section.locator("textarea");
-    await section.getByLabel("Example", { exact: true }).first()
-      .selectOption("exact");
-    assert.match(await body.inputValue(), RegExp(`: ${CATEGORY},`));
+  await open(page, CREATE);
+  for (const name of ["Zoë", "Tom"]) { // and no key of idempotency for both
+    const pet = `{"name":"${name}","categoryId":-${CATEGORY}}`;
+    await page.fill(`${CREATE} textarea`, pet);
     const added = await execute(page, CREATE);
-    assert.equal(added.status, "201");
-    assert.match(added.body, RegExp(`"categoryId": ${CATEGORY},`));
+    assert.equal(added.status, "201", name);
+    assert.match(added.body, new RegExp(`"categoryId": -${CATEGORY},`), name);
+    await page.click(`${CREATE} .btn-clear`);
+  }
 
-    const answer = section.locator(".answer");
-    const box = await answer.locator("h4").first().boundingBox();
-    assert.ok(box !== null && box.y > 0 && box.y < 880, JSON.stringify(box));
-    const shown = await answer.innerText();
-    assert.match(shown, /Authorization: Bearer \$KEY'/);
-    assert.doesNotMatch(shown, /secret/);
-    assert.match(shown, /^content-type: application\/json$/m);
-    await page.context().grantPermissions(["clipboard-read"]);
-    await answer.locator(".curl-command button").click();
-    const copied = await page.evaluate("navigator.clipboard.readText()");
-    assert.match(`${copied}`, /Authorization: Bearer Bob'\\''s-secret'/);
+  await page.fill(`${CREATE} textarea`, '{"name":"","categoryId":1}');
+  const refused = await execute(page, CREATE);
+  assert.equal(refused.status, "400");
+  assert.match(refused.body, /"Cannot create pet: name must not be empty"/);
+  // The browser itself logs a status of 400; the page logs nothing.
+  assert.equal(complaints.length, 1);
+  assert.match(complaints[0] ?? "", /status of 400 .*\/v1\/pets$/);
+});
 
-    await body.fill("{}");
-    const reset = await section.locator(".reset").boundingBox();
-    const run = await section.locator(".execute").boundingBox();
-    assert.ok(reset && run && Math.abs(reset.y - run.y) < 24, "beside Execute");
-    await body.fill("");
-    await section.locator(".execute").click();
-    await answer.locator("h4", { hasText: /^400$/ }).waitFor();
-    await answer.getByText(/Cannot read the body: it is missing/).waitFor();
-    assert.doesNotMatch(await answer.innerText(), RegExp(CATEGORY));
-  },
-);
+onDesktop.test("an example is shown and sent to the last digit, and the answer shows no key", async ({ page, origin, keys }) => {
+  await page.getByText("paste an API key").waitFor();
+  keys.add("Bob's-secret");
+  await enterKey(page, "Bob's-secret");
+  await page.locator(".btn.authorize", { hasText: "Change key" }).waitFor();
+  await open(page, CREATE);
+  assert.equal(page.url(), `${origin}/#/animals/createPet`);
+  const section = page.locator(CREATE);
+  assert.equal(
+    await section.locator(".body-param-content-type select").isDisabled(),
+    true,
+  );
+  const body = section.locator("textarea");
+  await section.getByLabel("Example", { exact: true }).first()
+    .selectOption("exact");
+  assert.match(await body.inputValue(), RegExp(`: ${CATEGORY},`));
+  const added = await execute(page, CREATE);
+  assert.equal(added.status, "201");
+  assert.match(added.body, RegExp(`"categoryId": ${CATEGORY},`));
+
+  const answer = section.locator(".answer");
+  const box = await answer.locator("h4").first().boundingBox();
+  assert.ok(box !== null && box.y > 0 && box.y < 880, JSON.stringify(box));
+  const shown = await answer.innerText();
+  assert.match(shown, /Authorization: Bearer \$KEY'/);
+  assert.doesNotMatch(shown, /secret/);
+  assert.match(shown, /^content-type: application\/json$/m);
+  await page.context().grantPermissions(["clipboard-read"]);
+  await answer.locator(".curl-command button").click();
+  const copied = await page.evaluate("navigator.clipboard.readText()");
+  assert.match(`${copied}`, /Authorization: Bearer Bob'\\''s-secret'/);
+
+  await body.fill("{}");
+  const reset = await section.locator(".reset").boundingBox();
+  const run = await section.locator(".execute").boundingBox();
+  assert.ok(reset && run && Math.abs(reset.y - run.y) < 24, "beside Execute");
+  await body.fill("");
+  await section.locator(".execute").click();
+  await answer.locator("h4", { hasText: /^400$/ }).waitFor();
+  await answer.getByText(/Cannot read the body: it is missing/).waitFor();
+  assert.doesNotMatch(await answer.innerText(), RegExp(CATEGORY));
+});
 
 onPage(PHONE)(
   "the page fits a phone, light or dark, and leads from a 401 to the form",
@@ -229,39 +223,33 @@ onPage(PHONE)(
   },
 );
 
-testOnDesktop(
-  "the page with the form for the key meets WCAG 2.2 AA, also dark and on a phone",
-  async ({ page }) => {
-    await open(page, LIST);
-    assert.equal((await execute(page, LIST)).status, "401");
-    await page.click(".btn.authorize");
-    await page.getByText("when you reload").waitFor();
-    await page.getByText("If you run this service").click();
-    await fillInKey(page, "wrong", INVALID);
-    await assertAccessible(page);
-    await fillInKey(page, "secret");
-    await page.click(".btn.authorize");
-    await page.getByRole("button", { name: "Forget" }).waitFor();
-    await assertAccessible(page);
-  },
-);
+onDesktop.test("the page with the form for the key meets WCAG 2.2 AA, also dark and on a phone", async ({ page }) => {
+  await open(page, LIST);
+  assert.equal((await execute(page, LIST)).status, "401");
+  await page.click(".btn.authorize");
+  await page.getByText("when you reload").waitFor();
+  await page.getByText("If you run this service").click();
+  await fillInKey(page, "wrong", INVALID);
+  await assertAccessible(page);
+  await fillInKey(page, "secret");
+  await page.click(".btn.authorize");
+  await page.getByRole("button", { name: "Forget" }).waitFor();
+  await assertAccessible(page);
+});
 
-testOnDesktop(
-  "the page with answers meets WCAG 2.2 AA, also dark and on a phone",
-  async ({ page }) => {
-    await enterKey(page, "secret");
-    await open(page, CREATE);
-    assert.equal((await execute(page, CREATE)).status, "201");
-    await open(page, GET);
-    await page.fill(`${GET} tr[data-param-name="petId"] input`, "3");
-    assert.equal((await execute(page, GET)).status, "404");
-    await page.click(".models-control");
-    await page.locator(".models.is-open").waitFor();
-    for (const summary of await page.locator("summary").all()) {
-      await summary.click();
-    }
-    await assertAccessible(page);
-    await page.setViewportSize({ width: 390, height: 844 });
-    assert.deepEqual(await violations(page, "tag", TAGS), []);
-  },
-);
+onDesktop.test("the page with answers meets WCAG 2.2 AA, also dark and on a phone", async ({ page }) => {
+  await enterKey(page, "secret");
+  await open(page, CREATE);
+  assert.equal((await execute(page, CREATE)).status, "201");
+  await open(page, GET);
+  await page.fill(`${GET} tr[data-param-name="petId"] input`, "3");
+  assert.equal((await execute(page, GET)).status, "404");
+  await page.click(".models-control");
+  await page.locator(".models.is-open").waitFor();
+  for (const summary of await page.locator("summary").all()) {
+    await summary.click();
+  }
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 390, height: 844 });
+  assert.deepEqual(await violations(page, "tag", TAGS), []);
+});

@@ -28,40 +28,34 @@ test(`${RUNTIME}: serve rejects if the host is unknown, and says so`, async () =
 });
 
 const skip = RUNTIME !== "bun" && "it is about Bun";
-const testOnBun = testUnless(skip);
+const onBun = { test: testUnless(skip) };
 
-testOnBun(
-  "serve of Node's adapter refuses to run on Bun, because it could not close",
-  async () => {
-    await assert.rejects(
-      serveOnNode(handle),
-      /@petstore\/service\/bun/,
-    );
-  },
-);
+onBun.test("serve of Node's adapter refuses to run on Bun, because it could not close", async () => {
+  await assert.rejects(
+    serveOnNode(handle),
+    /@petstore\/service\/bun/,
+  );
+});
 
-testOnBun(
-  "serve on Bun takes bodies up to its limit, 1 MiB by default",
-  async (t) => {
-    const handle = toHandler(saying(""));
+onBun.test("serve on Bun takes bodies up to its limit, 1 MiB by default", async (t) => {
+  const handle = toHandler(saying(""));
+  for (
+    const [limit, options] of [
+      [5, { maxRequestBodySize: 5 }],
+      [1_048_576, {}],
+    ] as const
+  ) {
+    const { url, close } = await serveOnBun(handle, { port: 0, ...options });
+    atEnd(t, close);
     for (
-      const [limit, options] of [
-        [5, { maxRequestBodySize: 5 }],
-        [1_048_576, {}],
-      ] as const
+      const [length, status] of [[limit, 200], [limit + 1, 413]] as const
     ) {
-      const { url, close } = await serveOnBun(handle, { port: 0, ...options });
-      atEnd(t, close);
-      for (
-        const [length, status] of [[limit, 200], [limit + 1, 413]] as const
-      ) {
-        const body = "a".repeat(length);
-        assert.equal(
-          (await fetch(url, { method: "POST", body })).status,
-          status,
-          `${length}`,
-        );
-      }
+      const body = "a".repeat(length);
+      assert.equal(
+        (await fetch(url, { method: "POST", body })).status,
+        status,
+        `${length}`,
+      );
     }
-  },
-);
+  }
+});

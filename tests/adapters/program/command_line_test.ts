@@ -224,31 +224,30 @@ test("judge says that nothing listens at an address", async () => {
   assert.match(stdout, said);
 });
 
-const testOnLinux = testUnless(
-  process.platform !== "linux" && "/dev/full is Linux's",
-);
+const onLinux = {
+  test: testUnless(
+    process.platform !== "linux" && "/dev/full is Linux's",
+  ),
+};
 
-testOnLinux(
-  "a command whose output cannot be written says so, and names the key it issued",
-  async (t) => {
-    const cwd = newFolder(t);
-    const issue = ["keys", "issue", "demo", "--quiet"];
-    const full = (command: string) => `${command} >/dev/full`;
-    // The command begins when nobody reads any more.
-    const gone = (command: string) =>
-      `trap "" PIPE; { while echo; do :; done 2>/dev/null; ${command}; } | true`;
-    const cases = [
-      [["--help"], full, /^.*no space left.*\n$/i],
-      [issue, full, /^Key 1 is valid, but .* keys revoke 1\n.*no space left/im],
-      [issue, gone, /^Key 2 is valid, but .* keys revoke 2\n.*EPIPE/m],
-    ] as const;
-    for (const [args, output, message] of cases) {
-      const command = [...commandLine(MAIN, taskFlags("keys")), ...args];
-      // A shell returns the exit code of the last command of a pipe.
-      const line = output('{ "$0" "$@"; echo "exited with $?" >&2; }');
-      const { stderr } = await run(["sh", "-c", line, ...command], { cwd });
-      const [, told = ""] = /^([^]*)exited with 1\n$/.exec(stderr) ?? [];
-      assert.match(told, message);
-    }
-  },
-);
+onLinux.test("a command whose output cannot be written says so, and names the key it issued", async (t) => {
+  const cwd = newFolder(t);
+  const issue = ["keys", "issue", "demo", "--quiet"];
+  const full = (command: string) => `${command} >/dev/full`;
+  // The command begins when nobody reads any more.
+  const gone = (command: string) =>
+    `trap "" PIPE; { while echo; do :; done 2>/dev/null; ${command}; } | true`;
+  const cases = [
+    [["--help"], full, /^.*no space left.*\n$/i],
+    [issue, full, /^Key 1 is valid, but .* keys revoke 1\n.*no space left/im],
+    [issue, gone, /^Key 2 is valid, but .* keys revoke 2\n.*EPIPE/m],
+  ] as const;
+  for (const [args, output, message] of cases) {
+    const command = [...commandLine(MAIN, taskFlags("keys")), ...args];
+    // A shell returns the exit code of the last command of a pipe.
+    const line = output('{ "$0" "$@"; echo "exited with $?" >&2; }');
+    const { stderr } = await run(["sh", "-c", line, ...command], { cwd });
+    const [, told = ""] = /^([^]*)exited with 1\n$/.exec(stderr) ?? [];
+    assert.match(told, message);
+  }
+});

@@ -16,21 +16,23 @@ import { rawRequest, statusOf } from "../../support/wire.ts";
 import { launchSandbox, startSandbox } from "./sandbox_program.ts";
 
 /** Registers a test for each runtime; `start` starts a sandbox there, which ends after the test. */
-function testOnEveryRuntime(
-  title: string,
-  check: (
-    start: ReturnType<typeof starting>,
-    runtime: Runtime,
-  ) => Promise<void>,
-): void {
-  for (const runtime of findRuntimes()) {
-    const { name, missing } = runtime;
-    testUnless(missing ?? false)(
-      `${name}: ${title}`,
-      (t) => check(starting(t, runtime), runtime),
-    );
-  }
-}
+const onEveryRuntime = {
+  test(
+    title: string,
+    check: (
+      start: ReturnType<typeof starting>,
+      runtime: Runtime,
+    ) => Promise<void>,
+  ): void {
+    for (const runtime of findRuntimes()) {
+      const { name, missing } = runtime;
+      testUnless(missing ?? false)(
+        `${name}: ${title}`,
+        (t) => check(starting(t, runtime), runtime),
+      );
+    }
+  },
+};
 
 function starting(t: TestContext, runtime?: Runtime) {
   return async (args: string | readonly string[]) => {
@@ -40,50 +42,41 @@ function starting(t: TestContext, runtime?: Runtime) {
   };
 }
 
-testOnEveryRuntime(
-  "standard output is one line of JSON, and what people read is on standard error",
-  async (start) => {
-    const { url, key, control, program, send } = await start("--pets 2");
-    assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/v1$/);
-    assert.deepEqual([key, control], ["test", url.replace("/v1", "/sandbox")]);
-    await send("GET /v1/pets");
-    assert.equal(await program.end(), 0);
-    const line = JSON.stringify({ url, key, control });
-    assert.equal(program.stdout(), `${line}\n`);
-    const told =
-      `^\nA sandbox, for tests only: .*\n\n    curl .* ${url}/pets\n    curl .* -d `;
-    assert.match(program.stderr(), RegExp(told));
-  },
-);
+onEveryRuntime.test("standard output is one line of JSON, and what people read is on standard error", async (start) => {
+  const { url, key, control, program, send } = await start("--pets 2");
+  assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+  assert.deepEqual([key, control], ["test", url.replace("/v1", "/sandbox")]);
+  await send("GET /v1/pets");
+  assert.equal(await program.end(), 0);
+  const line = JSON.stringify({ url, key, control });
+  assert.equal(program.stdout(), `${line}\n`);
+  const told =
+    `^\nA sandbox, for tests only: .*\n\n    curl .* ${url}/pets\n    curl .* -d `;
+  assert.match(program.stderr(), RegExp(told));
+});
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  testOnEveryRuntime(
-    `${signal} ends it, although clients wait`,
-    async (start) => {
-      const sandbox = await start("--delay 60000 --quiet");
-      const { program, url, key, requests } = sandbox;
-      const headers = { authorization: `Bearer ${key}` };
-      const answered = fetch(`${url}/pets`, { headers })
-        .then(() => true, () => false);
-      const hasCome = async () => (await requests()).length === 1;
-      await until("the request has come", hasCome);
-      assert.equal(await program.end(signal), 0);
-      assert.equal(await answered, false);
-      assert.equal(program.stderr(), "");
-    },
-  );
+  onEveryRuntime.test(`${signal} ends it, although clients wait`, async (start) => {
+    const sandbox = await start("--delay 60000 --quiet");
+    const { program, url, key, requests } = sandbox;
+    const headers = { authorization: `Bearer ${key}` };
+    const answered = fetch(`${url}/pets`, { headers })
+      .then(() => true, () => false);
+    const hasCome = async () => (await requests()).length === 1;
+    await until("the request has come", hasCome);
+    assert.equal(await program.end(signal), 0);
+    assert.equal(await answered, false);
+    assert.equal(program.stderr(), "");
+  });
 }
 
-testOnEveryRuntime(
-  "--after-removal shows the day when getPet is gone",
-  async (start) => {
-    const { send } = await start("--pets 1 --after-removal --quiet");
-    assert.match(
-      await send("GET /v1/pets/1"),
-      /^HTTP\/1.1 404 [^]*was removed/,
-    );
-  },
-);
+onEveryRuntime.test("--after-removal shows the day when getPet is gone", async (start) => {
+  const { send } = await start("--pets 1 --after-removal --quiet");
+  assert.match(
+    await send("GET /v1/pets/1"),
+    /^HTTP\/1.1 404 [^]*was removed/,
+  );
+});
 
 test("a file that is not JSON gets one line, although V8 quotes several", async (t) => {
   const path = join(newFolder(t), "pets.json");
@@ -93,20 +86,17 @@ test("a file that is not JSON gets one line, although V8 quotes several", async 
   assert.match(program.stderr(), /^Cannot read --pets .*: .+\nSee --help\n$/);
 });
 
-testOnEveryRuntime(
-  "--with-stdin ends it when standard input is closed; without it, it goes on",
-  async (start) => {
-    const { program } = await start("--with-stdin --quiet");
-    assert.equal(await program.endInput(), 0);
-    const lasting = await start("--quiet");
-    const ended = lasting.program.endInput();
-    assert.equal((await lasting.drive("GET")).status, 200);
-    assert.equal(await lasting.program.end(), 0);
-    assert.equal(await ended, 0);
-  },
-);
+onEveryRuntime.test("--with-stdin ends it when standard input is closed; without it, it goes on", async (start) => {
+  const { program } = await start("--with-stdin --quiet");
+  assert.equal(await program.endInput(), 0);
+  const lasting = await start("--quiet");
+  const ended = lasting.program.endInput();
+  assert.equal((await lasting.drive("GET")).status, 200);
+  assert.equal(await lasting.program.end(), 0);
+  assert.equal(await ended, 0);
+});
 
-testOnEveryRuntime(
+onEveryRuntime.test(
   "it goes on if nobody reads standard error",
   async (_start, runtime) => {
     const through = ["sh", "-c", '{ "$@" 2>&1 >&3 | :; } 3>&1', "sh"];
@@ -120,22 +110,19 @@ testOnEveryRuntime(
   },
 );
 
-testOnEveryRuntime(
-  "options choose keys, pets, names and the most pets",
-  async (start) => {
-    const { url, control, key, drive, send } = await start(
-      "--key k --key other --pets 1 --max-pets 2 --name localhost --name store --host 127.0.0.1",
-    );
-    assert.match(url, /^http:\/\/localhost:\d+\/v1$/);
-    assert.match(control, /^http:\/\/localhost:/);
-    assert.equal(key, "k");
-    const named = await send("GET /sandbox\nX: y");
-    assert.match(named, /"pets":1/);
-    const other = await send("GET /v1/pets", undefined, "other");
-    assert.match(other, /^HTTP\/1.1 200 /);
-    assert.equal((await drive("PUT", "/pets", 3)).status, 400);
-  },
-);
+onEveryRuntime.test("options choose keys, pets, names and the most pets", async (start) => {
+  const { url, control, key, drive, send } = await start(
+    "--key k --key other --pets 1 --max-pets 2 --name localhost --name store --host 127.0.0.1",
+  );
+  assert.match(url, /^http:\/\/localhost:\d+\/v1$/);
+  assert.match(control, /^http:\/\/localhost:/);
+  assert.equal(key, "k");
+  const named = await send("GET /sandbox\nX: y");
+  assert.match(named, /"pets":1/);
+  const other = await send("GET /v1/pets", undefined, "other");
+  assert.match(other, /^HTTP\/1.1 200 /);
+  assert.equal((await drive("PUT", "/pets", 3)).status, 400);
+});
 
 test("a host that is no loopback is said to be open to all; its names may drive it", async (t) => {
   const start = starting(t);
@@ -213,7 +200,7 @@ for (const [text, message] of Object.entries(NO_PETS)) {
   });
 }
 
-testOnEveryRuntime(
+onEveryRuntime.test(
   "a port in use gets a sentence and the exit status 1",
   async (start, runtime) => {
     const { port } = await start("--quiet");

@@ -9,7 +9,7 @@ import { turns, until } from "../../support/time.ts";
 import { openWire, rawRequest } from "../../support/wire.ts";
 import { onEverySandbox, type RunningSandbox } from "./sandbox_program.ts";
 
-const testOnEverySandbox = onEverySandbox();
+const everySandbox = { test: onEverySandbox() };
 const LIST = rawRequest("GET /v1/pets", ["Authorization: Bearer test"]);
 
 /** The head of a create with a body of so many bytes. */
@@ -29,45 +29,39 @@ async function untilEnded(sandbox: RunningSandbox): Promise<void> {
   await until("no entry is open", isEnded);
 }
 
-testOnEverySandbox(
-  "a lost answer ends the connection in order, although the body comes late",
-  async (sandbox) => {
-    const { tell, state } = sandbox;
-    const isTaken = async () => (await state()).faults.length === 0;
-    let start, wire;
-    do { // again if the machine stalled for the second that the sandbox waits for a body
-      start = performance.now();
-      await tell("POST", "/faults", { lose: true });
-      wire = await sandbox.wire(headOf(sandbox, REX_JSON.length));
-      await until("the fault is taken", isTaken);
-    } while (wire.isClosed && performance.now() - start >= 1000);
-    assert.equal(wire.isClosed, false);
-    wire.write(REX_JSON);
-    assert.equal(await wire.rest(), "");
-  },
-);
+everySandbox.test("a lost answer ends the connection in order, although the body comes late", async (sandbox) => {
+  const { tell, state } = sandbox;
+  const isTaken = async () => (await state()).faults.length === 0;
+  let start, wire;
+  do { // again if the machine stalled for the second that the sandbox waits for a body
+    start = performance.now();
+    await tell("POST", "/faults", { lose: true });
+    wire = await sandbox.wire(headOf(sandbox, REX_JSON.length));
+    await until("the fault is taken", isTaken);
+  } while (wire.isClosed && performance.now() - start >= 1000);
+  assert.equal(wire.isClosed, false);
+  wire.write(REX_JSON);
+  assert.equal(await wire.rest(), "");
+});
 
 function bodyOf(answer: string): string {
   return answer.slice(answer.indexOf("\r\n\r\n") + 4);
 }
 
 for (const cut of [40, 0]) {
-  testOnEverySandbox(
-    `a body that is cut after ${cut} bytes breaks off there, with the whole length`,
-    async (sandbox) => {
-      const { tell, send } = sandbox;
-      const body = bodyOf(await send("GET /v1/pets?limit=5"));
-      await tell("POST", "/faults", { cut });
-      const answer = await send("GET /v1/pets?limit=5");
-      assert.match(answer, /^HTTP\/1.1 200 /);
-      assert.match(
-        answer,
-        new RegExp(`content-length: ${body.length}\r\n`, "i"),
-      );
-      assert.equal(bodyOf(answer), body.slice(0, cut));
-      assert.deepEqual(await ends(sandbox), [200, 200]);
-    },
-  );
+  everySandbox.test(`a body that is cut after ${cut} bytes breaks off there, with the whole length`, async (sandbox) => {
+    const { tell, send } = sandbox;
+    const body = bodyOf(await send("GET /v1/pets?limit=5"));
+    await tell("POST", "/faults", { cut });
+    const answer = await send("GET /v1/pets?limit=5");
+    assert.match(answer, /^HTTP\/1.1 200 /);
+    assert.match(
+      answer,
+      new RegExp(`content-length: ${body.length}\r\n`, "i"),
+    );
+    assert.equal(bodyOf(answer), body.slice(0, cut));
+    assert.deepEqual(await ends(sandbox), [200, 200]);
+  });
 }
 
 /** By framing: a field of the header, and the body of which 5 bytes are sent. */
@@ -77,45 +71,39 @@ const FRAMINGS = [
   ["close", /^connection: close\r$/im, '{"id"'],
 ] as const;
 for (const [framing, field, body] of FRAMINGS) {
-  testOnEverySandbox(
-    `a body that is cut or stalls may have the framing ${framing}`,
-    async (sandbox) => {
-      const { tell, send } = sandbox;
-      await tell("POST", "/faults", [{ cut: 5, framing }, {
-        stall: 5,
-        framing,
-      }]);
-      const cut = await send("GET /v1/pets/1");
-      assert.match(cut, field);
-      assert.equal(/^content-length:/im.test(cut), framing === "length");
-      assert.equal(bodyOf(cut), body);
-      const wire = await sandbox.wire(LIST);
-      await until("5 bytes have come", () => /\r\n\r\n.+/s.test(wire.received));
-      await turns(50);
-      assert.deepEqual([wire.received.endsWith('[{"id'), wire.isClosed], [
-        framing !== "chunked",
-        false,
-      ]);
-      assert.deepEqual(await ends(sandbox), [200, 200]);
-      const stalled = async () => (await sandbox.requests())[1]?.answered;
-      assert.equal(await stalled(), null);
-      wire.close();
-      await until("it has ended", async () => await stalled() !== null);
-    },
-  );
+  everySandbox.test(`a body that is cut or stalls may have the framing ${framing}`, async (sandbox) => {
+    const { tell, send } = sandbox;
+    await tell("POST", "/faults", [{ cut: 5, framing }, {
+      stall: 5,
+      framing,
+    }]);
+    const cut = await send("GET /v1/pets/1");
+    assert.match(cut, field);
+    assert.equal(/^content-length:/im.test(cut), framing === "length");
+    assert.equal(bodyOf(cut), body);
+    const wire = await sandbox.wire(LIST);
+    await until("5 bytes have come", () => /\r\n\r\n.+/s.test(wire.received));
+    await turns(50);
+    assert.deepEqual([wire.received.endsWith('[{"id'), wire.isClosed], [
+      framing !== "chunked",
+      false,
+    ]);
+    assert.deepEqual(await ends(sandbox), [200, 200]);
+    const stalled = async () => (await sandbox.requests())[1]?.answered;
+    assert.equal(await stalled(), null);
+    wire.close();
+    await until("it has ended", async () => await stalled() !== null);
+  });
 }
 
-testOnEverySandbox(
-  "a body whose end is the connection's drips to its end",
-  async ({ tell, send }) => {
-    await tell("POST", "/faults", { drip: 200, framing: "close" });
-    const answer = await send("GET /v1/pets/1");
-    assert.doesNotMatch(answer, /^(?:content-length|transfer-encoding):/im);
-    assert.match(bodyOf(answer), /^\{"id":1,.*\}$/);
-  },
-);
+everySandbox.test("a body whose end is the connection's drips to its end", async ({ tell, send }) => {
+  await tell("POST", "/faults", { drip: 200, framing: "close" });
+  const answer = await send("GET /v1/pets/1");
+  assert.doesNotMatch(answer, /^(?:content-length|transfer-encoding):/im);
+  assert.match(bodyOf(answer), /^\{"id":1,.*\}$/);
+});
 
-testOnEverySandbox("lose and cut may reset the connection", async (sandbox) => {
+everySandbox.test("lose and cut may reset the connection", async (sandbox) => {
   const faults = [{ lose: true, reset: true }, { cut: 9, reset: true }];
   await sandbox.tell("POST", "/faults", faults);
   for (const received of [/^$/, /\{"id":1,"$/]) {
@@ -130,173 +118,146 @@ testOnEverySandbox("lose and cut may reset the connection", async (sandbox) => {
   }
 });
 
-testOnEverySandbox(
-  "{other} is the same port of another name, or what the option says",
-  async (sandbox) => {
-    const answer = {
-      status: 307,
-      body: "",
-      headers: { location: "{other}/v1" },
-    };
-    await sandbox.tell("POST", "/faults", { answer });
-    const location = new RegExp(
-      `^location: http://localhost:${sandbox.port}/v1`,
-      "im",
-    );
-    assert.match(await sandbox.send("GET /v1/pets"), location);
-  },
-);
+everySandbox.test("{other} is the same port of another name, or what the option says", async (sandbox) => {
+  const answer = {
+    status: 307,
+    body: "",
+    headers: { location: "{other}/v1" },
+  };
+  await sandbox.tell("POST", "/faults", { answer });
+  const location = new RegExp(
+    `^location: http://localhost:${sandbox.port}/v1`,
+    "im",
+  );
+  assert.match(await sandbox.send("GET /v1/pets"), location);
+});
 
-testOnEverySandbox(
-  "the journal has the connection's port, the pet added, and when the answer ended",
-  async (sandbox) => {
-    const { key, tell, requests } = sandbox;
-    await tell("POST", "/faults", { delay: 50 });
-    const fields = [`Authorization: Bearer ${key}`];
-    const create = rawRequest("POST /v1/pets", fields, REX_JSON);
-    const wire = await sandbox.wire(`${create}${create}`);
-    await wire.answer();
-    await wire.answer();
-    const isEnded = async () => Boolean((await requests())[1]?.answered);
-    await until("both have ended", isEnded);
-    const [first = assert.fail(), second = assert.fail()] = await requests();
-    assert.ok(Number(first.answered) - first.time >= 45);
-    assert.ok(Number(second.answered) >= Number(first.answered));
-    assert.equal(first.port, second.port);
-    assert.deepEqual([first.added, second.added].map(Number), [51, 52]);
-  },
-);
+everySandbox.test("the journal has the connection's port, the pet added, and when the answer ended", async (sandbox) => {
+  const { key, tell, requests } = sandbox;
+  await tell("POST", "/faults", { delay: 50 });
+  const fields = [`Authorization: Bearer ${key}`];
+  const create = rawRequest("POST /v1/pets", fields, REX_JSON);
+  const wire = await sandbox.wire(`${create}${create}`);
+  await wire.answer();
+  await wire.answer();
+  const isEnded = async () => Boolean((await requests())[1]?.answered);
+  await until("both have ended", isEnded);
+  const [first = assert.fail(), second = assert.fail()] = await requests();
+  assert.ok(Number(first.answered) - first.time >= 45);
+  assert.ok(Number(second.answered) >= Number(first.answered));
+  assert.equal(first.port, second.port);
+  assert.deepEqual([first.added, second.added].map(Number), [51, 52]);
+});
 
-testOnEverySandbox(
-  "nextId is the id of the next pet, to the last digit, in the journal too",
-  async (sandbox) => {
-    const { control, tell, send, drive } = sandbox;
-    const path = "/pets?nextId=9007199254740993";
-    await tell("PUT", path, 1);
-    assert.match(
-      await send("POST /v1/pets", REX_JSON),
-      /"id":9007199254740993,/,
-    );
-    const journal = await (await fetch(`${control}/requests`)).text();
-    assert.match(journal, /"added":9007199254740993\}\]$/);
-    const wrong = await drive("PUT", "/pets?nextId=1", 1);
-    assert.equal(wrong.status, 400);
-    assert.match(
-      JSON.stringify(wrong.json),
-      /nextId must be an integer greater /,
-    );
-  },
-);
+everySandbox.test("nextId is the id of the next pet, to the last digit, in the journal too", async (sandbox) => {
+  const { control, tell, send, drive } = sandbox;
+  const path = "/pets?nextId=9007199254740993";
+  await tell("PUT", path, 1);
+  assert.match(
+    await send("POST /v1/pets", REX_JSON),
+    /"id":9007199254740993,/,
+  );
+  const journal = await (await fetch(`${control}/requests`)).text();
+  assert.match(journal, /"added":9007199254740993\}\]$/);
+  const wrong = await drive("PUT", "/pets?nextId=1", 1);
+  assert.equal(wrong.status, 400);
+  assert.match(
+    JSON.stringify(wrong.json),
+    /nextId must be an integer greater /,
+  );
+});
 
-testOnEverySandbox(
-  "a header field of a fault is sent as Latin-1, whoever sends the body",
-  async ({ tell, send }) => {
-    const headers = { "x-name": "Zo\u00eb" };
-    const [own, changed] = [{ status: 200, body: "\u00eb", headers }, {
-      headers,
-    }];
-    await tell("POST", "/faults", [{ answer: own }, { answer: changed }]);
-    for (const _ of [own, changed]) {
-      assert.match(await send("GET /v1/pets?limit=1"), /^x-name: Zo\xeb\r$/im);
-    }
-  },
-);
+everySandbox.test("a header field of a fault is sent as Latin-1, whoever sends the body", async ({ tell, send }) => {
+  const headers = { "x-name": "Zo\u00eb" };
+  const [own, changed] = [{ status: 200, body: "\u00eb", headers }, {
+    headers,
+  }];
+  await tell("POST", "/faults", [{ answer: own }, { answer: changed }]);
+  for (const _ of [own, changed]) {
+    assert.match(await send("GET /v1/pets?limit=1"), /^x-name: Zo\xeb\r$/im);
+  }
+});
 
-testOnEverySandbox(
-  "a large body that is cut comes up to there",
-  async ({ tell, send }) => {
-    const pets = Array(100).fill({ name: "x".repeat(255), categoryId: 1 });
-    await tell("PUT", "/pets", pets);
-    await tell("POST", "/faults", { cut: 25_000 });
-    const answer = await send("GET /v1/pets?limit=100");
-    assert.equal(bodyOf(answer).length, 25_000);
-  },
-);
+everySandbox.test("a large body that is cut comes up to there", async ({ tell, send }) => {
+  const pets = Array(100).fill({ name: "x".repeat(255), categoryId: 1 });
+  await tell("PUT", "/pets", pets);
+  await tell("POST", "/faults", { cut: 25_000 });
+  const answer = await send("GET /v1/pets?limit=100");
+  assert.equal(bodyOf(answer).length, 25_000);
+});
 
-testOnEverySandbox(
-  "an entry is open until its answer begins, or its client goes away",
-  async (sandbox) => {
-    const { tell, send } = sandbox;
-    const answer = { status: 500 };
-    const faults = [{ delay: 60_000 }, { delay: 60_000, answer }];
-    await tell("POST", "/faults", faults);
-    const waiting = [await sandbox.wire(LIST), await sandbox.wire(LIST)];
-    const isOpen = async () => (await ends(sandbox)).join() === "open,open";
-    await until("both have come", isOpen);
-    waiting.push(await sandbox.wire(headOf(sandbox, REX_JSON.length)));
-    const isUploading = async () => (await ends(sandbox)).length === 3;
-    await until("an upload has begun", isUploading);
-    for (const wire of waiting) wire.close();
-    await untilEnded(sandbox);
-    await send("GET /v1/pets");
-    assert.deepEqual(await ends(sandbox), [null, null, null, 200]);
-  },
-);
+everySandbox.test("an entry is open until its answer begins, or its client goes away", async (sandbox) => {
+  const { tell, send } = sandbox;
+  const answer = { status: 500 };
+  const faults = [{ delay: 60_000 }, { delay: 60_000, answer }];
+  await tell("POST", "/faults", faults);
+  const waiting = [await sandbox.wire(LIST), await sandbox.wire(LIST)];
+  const isOpen = async () => (await ends(sandbox)).join() === "open,open";
+  await until("both have come", isOpen);
+  waiting.push(await sandbox.wire(headOf(sandbox, REX_JSON.length)));
+  const isUploading = async () => (await ends(sandbox)).length === 3;
+  await until("an upload has begun", isUploading);
+  for (const wire of waiting) wire.close();
+  await untilEnded(sandbox);
+  await send("GET /v1/pets");
+  assert.deepEqual(await ends(sandbox), [null, null, null, 200]);
+});
 
-testOnEverySandbox(
-  "the journal has the target and all header fields as they came",
-  async (sandbox) => {
-    const { key, requests } = sandbox;
-    const odd = ["constructor: a", "__proto__: b"];
-    const fields = ["Connection: close", "X-A: 1", "x-a: 2", ...odd].concat(
-      `AUTHORIZATION: Bearer ${key}`,
-      "Authorization: Bearer other", // which Node would drop
-    );
-    const sent = rawRequest("GET /v1/pets?limit=%31", fields);
-    const wire = await sandbox.wire(sent);
-    assert.match(await wire.rest(), /^HTTP\/1.1 401 /);
-    const [first = assert.fail()] = await requests();
-    const { time, answered, port, headers, responseHeaders, ...entry } = first;
-    assert.ok(Number(answered) >= time);
-    assert.equal(typeof port, "number");
-    const shown = Object.entries(headers).map((field) => field.join(": "));
-    const joined = ["x-a: 1, 2", `authorization: Bearer ${key}, Bearer other`];
-    assert.deepEqual(
-      shown.sort(),
-      [...joined, ...odd, "connection: close", "host: a"].sort(),
-    );
-    const target = "/v1/pets?limit=%31";
-    const expected = { method: "GET", target, body: null, status: 401 };
-    assert.deepEqual(entry, expected);
-    assert.match(String(responseHeaders?.["www-authenticate"]), /^Bearer /);
-  },
-);
+everySandbox.test("the journal has the target and all header fields as they came", async (sandbox) => {
+  const { key, requests } = sandbox;
+  const odd = ["constructor: a", "__proto__: b"];
+  const fields = ["Connection: close", "X-A: 1", "x-a: 2", ...odd].concat(
+    `AUTHORIZATION: Bearer ${key}`,
+    "Authorization: Bearer other", // which Node would drop
+  );
+  const sent = rawRequest("GET /v1/pets?limit=%31", fields);
+  const wire = await sandbox.wire(sent);
+  assert.match(await wire.rest(), /^HTTP\/1.1 401 /);
+  const [first = assert.fail()] = await requests();
+  const { time, answered, port, headers, responseHeaders, ...entry } = first;
+  assert.ok(Number(answered) >= time);
+  assert.equal(typeof port, "number");
+  const shown = Object.entries(headers).map((field) => field.join(": "));
+  const joined = ["x-a: 1, 2", `authorization: Bearer ${key}, Bearer other`];
+  assert.deepEqual(
+    shown.sort(),
+    [...joined, ...odd, "connection: close", "host: a"].sort(),
+  );
+  const target = "/v1/pets?limit=%31";
+  const expected = { method: "GET", target, body: null, status: 401 };
+  assert.deepEqual(entry, expected);
+  assert.match(String(responseHeaders?.["www-authenticate"]), /^Bearer /);
+});
 
 /** By fault: its value, the status that is recorded, and what is left of the body. */
 const BREAKS = [["lose", true, null], ["cut", 9, 200, '{"id":2,"']] as const;
 for (const [name, value, status, ...broken] of BREAKS) {
-  testOnEverySandbox(
-    `${name} leaves pipelined answers before it, and carries out nothing after`,
-    async (sandbox) => {
-      const { key, tell } = sandbox;
-      await tell("POST", "/faults", [{ delay: 50 }, { [name]: value }]);
-      const fields = [`Authorization: Bearer ${key}`];
-      const sent = [1, 2, 3, 4]
-        .map((id) => rawRequest(`GET /v1/pets/${id}`, fields)).join("");
-      const wire = await sandbox.wire(sent);
-      const bodies = [...(await wire.rest()).matchAll(/\r\n\r\n(\{[^}]*)/g)];
-      const rex = '{"id":1,"name":"Rex","categoryId":1,"status":"available"';
-      assert.deepEqual(bodies.map(([, body]) => body), [rex, ...broken]);
-      await untilEnded(sandbox);
-      assert.deepEqual(await ends(sandbox), [200, status, null, null]);
-    },
-  );
+  everySandbox.test(`${name} leaves pipelined answers before it, and carries out nothing after`, async (sandbox) => {
+    const { key, tell } = sandbox;
+    await tell("POST", "/faults", [{ delay: 50 }, { [name]: value }]);
+    const fields = [`Authorization: Bearer ${key}`];
+    const sent = [1, 2, 3, 4]
+      .map((id) => rawRequest(`GET /v1/pets/${id}`, fields)).join("");
+    const wire = await sandbox.wire(sent);
+    const bodies = [...(await wire.rest()).matchAll(/\r\n\r\n(\{[^}]*)/g)];
+    const rex = '{"id":1,"name":"Rex","categoryId":1,"status":"available"';
+    assert.deepEqual(bodies.map(([, body]) => body), [rex, ...broken]);
+    await untilEnded(sandbox);
+    assert.deepEqual(await ends(sandbox), [200, status, null, null]);
+  });
 }
 
-testOnEverySandbox(
-  "a request with Connection: close is answered behind others, whatever follows it",
-  async (sandbox) => {
-    const authorization = `Authorization: Bearer ${sandbox.key}`;
-    const [first, last] = [[], ["Connection: close"]].map((more) =>
-      rawRequest("GET /v1/pets/1", [authorization, ...more])
-    );
-    for (const rest of ["", LIST, "GARBAGE\r\n\r\n"]) {
-      const wire = await sandbox.wire(`${first}${first}${last}${rest}`);
-      const answers = (await wire.rest()).match(/HTTP\/1.1 200 [^]*?"Rex"/g);
-      assert.equal(answers?.length, 3, rest);
-    }
-  },
-);
+everySandbox.test("a request with Connection: close is answered behind others, whatever follows it", async (sandbox) => {
+  const authorization = `Authorization: Bearer ${sandbox.key}`;
+  const [first, last] = [[], ["Connection: close"]].map((more) =>
+    rawRequest("GET /v1/pets/1", [authorization, ...more])
+  );
+  for (const rest of ["", LIST, "GARBAGE\r\n\r\n"]) {
+    const wire = await sandbox.wire(`${first}${first}${last}${rest}`);
+    const answers = (await wire.rest()).match(/HTTP\/1.1 200 [^]*?"Rex"/g);
+    assert.equal(answers?.length, 3, rest);
+  }
+});
 
 /** By what a client sends that is no good for any service: what is recorded of it. */
 const BAD = [
@@ -305,56 +266,44 @@ const BAD = [
   ["the offer of a tunnel", rawRequest("CONNECT a.example:443")],
 ] as const;
 for (const [what, sent, ...recorded] of BAD) {
-  testOnEverySandbox(
-    `${what} is answered 400, and recorded if it is a request`,
-    async (sandbox) => {
-      const wire = await sandbox.wire(sent);
-      assert.match(
-        await wire.rest(),
-        /^HTTP\/1.1 400 [^]*"code":"bad_request"/,
-      );
-      await untilEnded(sandbox);
-      assert.deepEqual(await ends(sandbox), recorded);
-    },
-  );
+  everySandbox.test(`${what} is answered 400, and recorded if it is a request`, async (sandbox) => {
+    const wire = await sandbox.wire(sent);
+    assert.match(
+      await wire.rest(),
+      /^HTTP\/1.1 400 [^]*"code":"bad_request"/,
+    );
+    await untilEnded(sandbox);
+    assert.deepEqual(await ends(sandbox), recorded);
+  });
 }
 
-testOnEverySandbox(
-  "a client that is gone before 100 Continue has no status in the journal",
-  async (sandbox) => {
-    const head = headOf(sandbox, REX_JSON.length);
-    const socket = connect(sandbox.port, "127.0.0.1");
-    socket.write(head.replace("\r\n", "\r\nExpect: 100-continue\r\n"));
-    socket.once("connect", () => setImmediate(() => socket.resetAndDestroy()));
-    await once(socket, "close");
-    const isRecorded = async () => (await ends(sandbox)).length === 1;
-    await until("the request is recorded", isRecorded);
-    await untilEnded(sandbox);
-    assert.deepEqual(await ends(sandbox), [null]);
-  },
-);
+everySandbox.test("a client that is gone before 100 Continue has no status in the journal", async (sandbox) => {
+  const head = headOf(sandbox, REX_JSON.length);
+  const socket = connect(sandbox.port, "127.0.0.1");
+  socket.write(head.replace("\r\n", "\r\nExpect: 100-continue\r\n"));
+  socket.once("connect", () => setImmediate(() => socket.resetAndDestroy()));
+  await once(socket, "close");
+  const isRecorded = async () => (await ends(sandbox)).length === 1;
+  await until("the request is recorded", isRecorded);
+  await untilEnded(sandbox);
+  assert.deepEqual(await ends(sandbox), [null]);
+});
 
-testOnEverySandbox(
-  "a request of 1,100 fields is refused, because some may be missing",
-  async (sandbox) => {
-    const fields = Array<string>(1100).fill("x:");
-    const wire = await sandbox.wire(rawRequest("GET /v1/pets", fields));
-    const answer = await wire.rest();
-    assert.match(answer, /^HTTP\/1.1 400 [^]*its header is too large/);
-  },
-);
+everySandbox.test("a request of 1,100 fields is refused, because some may be missing", async (sandbox) => {
+  const fields = Array<string>(1100).fill("x:");
+  const wire = await sandbox.wire(rawRequest("GET /v1/pets", fields));
+  const answer = await wire.rest();
+  assert.match(answer, /^HTTP\/1.1 400 [^]*its header is too large/);
+});
 
-testOnEverySandbox(
-  "an expectation that is unknown is ignored",
-  async ({ send }) => {
-    assert.match(
-      await send("GET /v1/pets?limit=1\nExpect: miracles"),
-      /^HTTP\/1.1 200 /,
-    );
-    const created = await send("POST /v1/pets\nExpect: 100-continue", REX_JSON);
-    assert.match(created, /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /);
-  },
-);
+everySandbox.test("an expectation that is unknown is ignored", async ({ send }) => {
+  assert.match(
+    await send("GET /v1/pets?limit=1\nExpect: miracles"),
+    /^HTTP\/1.1 200 /,
+  );
+  const created = await send("POST /v1/pets\nExpect: 100-continue", REX_JSON);
+  assert.match(created, /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /);
+});
 
 test("serve refuses an other that is no origin", async () => {
   for (const other of ["localhost:80", "http://a/", 7]) {

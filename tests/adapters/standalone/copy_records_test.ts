@@ -318,8 +318,8 @@ for (const way of [ON_FILES, TO_POSTGRES, FROM_POSTGRES]) {
 const RECORD = { name: "key", digest: "1", created: new Date(5000) };
 
 for (const way of [ON_FILES, TO_POSTGRES]) {
-  const testOnWay = onWay(way);
-  testOnWay(
+  const onThisWay = { test: onWay(way) };
+  onThisWay.test(
     `copy from ${
       way.join(" to ")
     } refuses text that is not UTF-8, and says whose`,
@@ -348,90 +348,78 @@ for (const way of [ON_FILES, TO_POSTGRES]) {
   );
 }
 
-const testToPostgres = onWay(TO_POSTGRES);
+const toPostgres = { test: onWay(TO_POSTGRES) };
 
-testToPostgres(
-  "copy to PostgreSQL calls no function that another user made there",
-  async ([from, to]) => {
-    await fill(from, 2);
-    await to.open();
-    await to.query(
-      `create function json_each(text, out key text, out value json)
+toPostgres.test("copy to PostgreSQL calls no function that another user made there", async ([from, to]) => {
+  await fill(from, 2);
+  await to.open();
+  await to.query(
+    `create function json_each(text, out key text, out value json)
       returns setof record language plpgsql as $$ begin
         raise exception 'evil';
       end $$`,
-    );
-    assert.equal((await copy([from, to])).pets, 2);
-  },
-);
+  );
+  assert.equal((await copy([from, to])).pets, 2);
+});
 
-testToPostgres(
-  "copy to PostgreSQL fails if TO has a trigger that drops or changes pets",
-  async ([from, to]) => {
-    await fill(from, 1500);
-    await to.open();
-    const bodies = {
-      "if new.id = 1234 then return null; end if; return new;":
-        /^Error: Cannot copy: TO has kept 1499 of 1500 pets\. Look for triggers there$/,
-      "if new.id = 1234 then new.id = 12340; end if; return new;": LACKS(
-        "pets",
-      ),
-    };
-    for (const [body, message] of Object.entries(bodies)) {
-      await to.query(
-        `create or replace function spoil() returns trigger language plpgsql as
+toPostgres.test("copy to PostgreSQL fails if TO has a trigger that drops or changes pets", async ([from, to]) => {
+  await fill(from, 1500);
+  await to.open();
+  const bodies = {
+    "if new.id = 1234 then return null; end if; return new;":
+      /^Error: Cannot copy: TO has kept 1499 of 1500 pets\. Look for triggers there$/,
+    "if new.id = 1234 then new.id = 12340; end if; return new;": LACKS(
+      "pets",
+    ),
+  };
+  for (const [body, message] of Object.entries(bodies)) {
+    await to.query(
+      `create or replace function spoil() returns trigger language plpgsql as
         'begin ${body} end'`,
-      );
-      await to.query(
-        "create or replace trigger spoil before insert on pets for each row execute function spoil()",
-      );
-      await assert.rejects(copy([from, to]), message, body);
-      assert.equal(await isEmpty(to), true, body);
-    }
-  },
-);
-
-testToPostgres(
-  "copy to PostgreSQL keeps servers there from adding pets meanwhile",
-  async ([from, to]) => {
-    await fill(from, 1500);
-    const server = await to.open();
-    let create: Promise<unknown> = Promise.resolve();
-    await copy([from, to], {}, async () => {
-      create = server.create(REX);
-      assert.equal(await isEmpty(to), true);
-      const waiting = `select cast(pid as text) as pid from pg_stat_activity
-      where wait_event = 'advisory' and datname = current_database()`;
-      const waits = async () => (await to.query(waiting)).length > 0;
-      await until("the create waits for its turn", waits);
-    });
-    const id = await create.then((pet) => (pet as { id: bigint }).id);
-    assert.equal(id, 1501n);
-  },
-);
-
-testToPostgres(
-  "a copy whose connection breaks as it commits cannot tell",
-  async (both) => {
-    const [from, to] = both;
-    await fill(from, 2500);
-    await to.open();
-    await to.query(
-      `create function wait() returns trigger language plpgsql as
-      'begin perform pg_sleep(50); return null; end'`,
     );
     await to.query(
-      `create constraint trigger wait after insert on pets deferrable initially deferred
-      for each row when (new.id = 1500) execute function wait()`,
+      "create or replace trigger spoil before insert on pets for each row execute function spoil()",
     );
-    const told = copy(both).then(() => "It is copied", String);
-    const end =
-      `select cast(pg_terminate_backend(pid) as text) as done from pg_stat_activity
-      where datname = current_database() and query = 'COMMIT' and wait_event = 'PgSleep'`;
-    await until("it commits", async () => (await to.query(end)).length > 0);
-    assert.match(await told, /Outcome unknown \(copy at /);
-    await to.query("drop trigger wait on pets");
+    await assert.rejects(copy([from, to]), message, body);
+    assert.equal(await isEmpty(to), true, body);
+  }
+});
+
+toPostgres.test("copy to PostgreSQL keeps servers there from adding pets meanwhile", async ([from, to]) => {
+  await fill(from, 1500);
+  const server = await to.open();
+  let create: Promise<unknown> = Promise.resolve();
+  await copy([from, to], {}, async () => {
+    create = server.create(REX);
     assert.equal(await isEmpty(to), true);
-    assert.equal((await copy(both)).pets, 2500);
-  },
-);
+    const waiting = `select cast(pid as text) as pid from pg_stat_activity
+      where wait_event = 'advisory' and datname = current_database()`;
+    const waits = async () => (await to.query(waiting)).length > 0;
+    await until("the create waits for its turn", waits);
+  });
+  const id = await create.then((pet) => (pet as { id: bigint }).id);
+  assert.equal(id, 1501n);
+});
+
+toPostgres.test("a copy whose connection breaks as it commits cannot tell", async (both) => {
+  const [from, to] = both;
+  await fill(from, 2500);
+  await to.open();
+  await to.query(
+    `create function wait() returns trigger language plpgsql as
+      'begin perform pg_sleep(50); return null; end'`,
+  );
+  await to.query(
+    `create constraint trigger wait after insert on pets deferrable initially deferred
+      for each row when (new.id = 1500) execute function wait()`,
+  );
+  const told = copy(both).then(() => "It is copied", String);
+  const end =
+    `select cast(pg_terminate_backend(pid) as text) as done from pg_stat_activity
+      where datname = current_database() and query = 'COMMIT' and wait_event = 'PgSleep'`;
+  await until("it commits", async () => (await to.query(end)).length > 0);
+  assert.match(await told, /Outcome unknown \(copy at /);
+  await to.query("drop trigger wait on pets");
+  assert.equal(await isEmpty(to), true);
+  assert.equal((await copy(both)).pets, 2500);
+});

@@ -29,56 +29,47 @@ import {
 } from "./copy_places.ts";
 
 const onWay = await testsOfCopies();
-const testOnFiles = onWay(ON_FILES);
+const onFiles = { test: onWay(ON_FILES) };
 
-testOnFiles(
-  "copy refuses a FROM that is missing or no database of ours, and makes none",
-  async ([from, to, folder]) => {
-    const refused = (reason: RegExp) =>
-      assert.rejects(runCopy([from.url, to.url]), reason);
-    await refused(/Cannot open .*a\.db: there is no such file/);
-    assert.equal(existsSync(join(folder, "a.db")), false);
-    writeFileSync(join(folder, "a.db"), "");
-    await refused(/Cannot open .*a\.db: it lacks the tables of this program/);
-    assert.equal(readFileSync(join(folder, "a.db")).length, 0);
-    assert.equal(existsSync(join(folder, "b.db")), false);
-  },
-);
+onFiles.test("copy refuses a FROM that is missing or no database of ours, and makes none", async ([from, to, folder]) => {
+  const refused = (reason: RegExp) =>
+    assert.rejects(runCopy([from.url, to.url]), reason);
+  await refused(/Cannot open .*a\.db: there is no such file/);
+  assert.equal(existsSync(join(folder, "a.db")), false);
+  writeFileSync(join(folder, "a.db"), "");
+  await refused(/Cannot open .*a\.db: it lacks the tables of this program/);
+  assert.equal(readFileSync(join(folder, "a.db")).length, 0);
+  assert.equal(existsSync(join(folder, "b.db")), false);
+});
 
-testOnFiles(
-  "copy follows a link to where TO will be",
-  async ([from, to, folder]) => {
-    await fill(from, 3);
-    mkdirSync(join(folder, "data"));
-    symlinkSync("data/pets.db", join(folder, "b.db"));
-    await runCopy([from.url, to.url]);
-    assert.deepEqual(readdirSync(join(folder, "data")), ["pets.db"]);
-    assert.ok(lstatSync(join(folder, "b.db")).isSymbolicLink());
-    assertSame(await content(to), await content(from));
-  },
-);
+onFiles.test("copy follows a link to where TO will be", async ([from, to, folder]) => {
+  await fill(from, 3);
+  mkdirSync(join(folder, "data"));
+  symlinkSync("data/pets.db", join(folder, "b.db"));
+  await runCopy([from.url, to.url]);
+  assert.deepEqual(readdirSync(join(folder, "data")), ["pets.db"]);
+  assert.ok(lstatSync(join(folder, "b.db")).isSymbolicLink());
+  assertSame(await content(to), await content(from));
+});
 
-testOnFiles(
-  "copy refuses a TO beside which a log is left, and one in no folder",
-  async ([from, to, folder]) => {
-    await fill(from, 3);
-    for (const end of ["-wal", "-shm"]) {
-      const beside = join(folder, `b.db${end}`);
-      writeFileSync(beside, "");
-      await assert.rejects(
-        runCopy([from.url, to.url]),
-        RegExp(`b\\.db${end} is left of another file; move it away$`),
-        end,
-      );
-      assert.deepEqual(readdirSync(folder).sort(), ["a.db", `b.db${end}`], end);
-      rmSync(beside);
-    }
+onFiles.test("copy refuses a TO beside which a log is left, and one in no folder", async ([from, to, folder]) => {
+  await fill(from, 3);
+  for (const end of ["-wal", "-shm"]) {
+    const beside = join(folder, `b.db${end}`);
+    writeFileSync(beside, "");
     await assert.rejects(
-      runCopy([from.url, `sqlite:${folder}/no/b.db`]),
-      /the directory .*no does not exist/,
+      runCopy([from.url, to.url]),
+      RegExp(`b\\.db${end} is left of another file; move it away$`),
+      end,
     );
-  },
-);
+    assert.deepEqual(readdirSync(folder).sort(), ["a.db", `b.db${end}`], end);
+    rmSync(beside);
+  }
+  await assert.rejects(
+    runCopy([from.url, `sqlite:${folder}/no/b.db`]),
+    /the directory .*no does not exist/,
+  );
+});
 
 onWay(FROM_POSTGRES)(
   "copy closes a PostgreSQL database that it refuses: no tables, or not empty",
@@ -101,46 +92,40 @@ onWay(FROM_POSTGRES)(
 );
 
 for (const way of [ON_FILES, TO_POSTGRES]) {
-  const testOnWay = onWay(way);
-  testOnWay(
-    `the program copy from ${way.join(" to ")} says what it copied`,
-    async ([from, to, cwd]) => {
-      await fill(from, 2500);
-      await from.query(
-        `insert into pets values (${2n ** 53n + 1n}, 'Far', 1, 2)`,
-      );
-      const args = ["copy", "--snapshot", from.url, to.url];
-      const { code, stdout, stderr } = await runMain(args, { cwd });
-      assert.deepEqual([code, stderr], [
-        0,
-        "TO has all pets up to the id 9007199254740993, and none that FROM was given since\n",
-      ]);
-      const counts = '"pets":2501,"apiKeys":0,"idempotencyKeys":0';
-      assert.equal(stdout, `{${counts},"lastId":9007199254740993}\n`);
-      const again = await runMain(["copy", from.url, to.url], { cwd });
-      assert.deepEqual([again.code, again.stdout], [1, ""]);
-      assert.match(again.stderr, /^Cannot copy: [^\n]*\n$/);
-    },
-  );
+  const onThisWay = { test: onWay(way) };
+  onThisWay.test(`the program copy from ${way.join(" to ")} says what it copied`, async ([from, to, cwd]) => {
+    await fill(from, 2500);
+    await from.query(
+      `insert into pets values (${2n ** 53n + 1n}, 'Far', 1, 2)`,
+    );
+    const args = ["copy", "--snapshot", from.url, to.url];
+    const { code, stdout, stderr } = await runMain(args, { cwd });
+    assert.deepEqual([code, stderr], [
+      0,
+      "TO has all pets up to the id 9007199254740993, and none that FROM was given since\n",
+    ]);
+    const counts = '"pets":2501,"apiKeys":0,"idempotencyKeys":0';
+    assert.equal(stdout, `{${counts},"lastId":9007199254740993}\n`);
+    const again = await runMain(["copy", from.url, to.url], { cwd });
+    assert.deepEqual([again.code, again.stdout], [1, ""]);
+    assert.match(again.stderr, /^Cannot copy: [^\n]*\n$/);
+  });
 }
 
-testOnFiles(
-  "the program copy that is killed leaves no TO, but its new file",
-  async ([from, to, cwd]) => {
-    await fill(from, 60_000);
-    const program = launch(mainCommand(["copy", from.url, to.url]), { cwd });
-    const files = () =>
-      readdirSync(cwd).map((name) => name.replace(/^a\.db.*/, "a"));
-    const begun = () =>
-      files().some((name) => /^b\.db\.partial-\w+-wal$/.test(name));
-    await until("it writes", begun).finally(() => program.kill("SIGKILL"));
-    assert.notEqual(await program.exited, 0);
-    assert.ok(files().every((name) => /^a$|^b\.db\.partial/.test(name)));
-    const again = await runMain(["copy", from.url, to.url], { cwd });
-    assert.equal(again.code, 0, again.stderr);
-    assertSame(await content(to), await content(from));
-  },
-);
+onFiles.test("the program copy that is killed leaves no TO, but its new file", async ([from, to, cwd]) => {
+  await fill(from, 60_000);
+  const program = launch(mainCommand(["copy", from.url, to.url]), { cwd });
+  const files = () =>
+    readdirSync(cwd).map((name) => name.replace(/^a\.db.*/, "a"));
+  const begun = () =>
+    files().some((name) => /^b\.db\.partial-\w+-wal$/.test(name));
+  await until("it writes", begun).finally(() => program.kill("SIGKILL"));
+  assert.notEqual(await program.exited, 0);
+  assert.ok(files().every((name) => /^a$|^b\.db\.partial/.test(name)));
+  const again = await runMain(["copy", from.url, to.url], { cwd });
+  assert.equal(again.code, 0, again.stderr);
+  assertSame(await content(to), await content(from));
+});
 
 onWay(TO_POSTGRES)(
   "the program copy that is killed leaves PostgreSQL empty",

@@ -82,26 +82,23 @@ test("keys issue shows when a key expires, and keys list too", async (t) => {
   assert.equal(lastUsed, null);
 });
 
-const testOnPostgres = testUnless(skip);
+const onPostgres = { test: testUnless(skip) };
 
-testOnPostgres(
-  "keys ends without waiting until a connection to PostgreSQL is idle for 30 s",
-  async (t) => {
-    const cwd = newFolder(t);
-    const env = { DATABASE_URL: await emptyDatabase() };
-    const command = mainCommand(["keys", "list"]);
-    const program = startProgram(t, command, { cwd, env });
-    const isOpen = () => /^Database: .*\n/m.test(program.stderr());
-    await until("the database is open", isOpen);
-    const began = performance.now();
-    assert.equal(await program.exited, 0);
-    assert.ok(performance.now() - began < 25_000);
-    const { host, pathname } = new URL(env.DATABASE_URL);
-    const named = `Database: postgres://${host}${pathname}\n`;
-    // A busy server may be waited for, which is told too.
-    assert.ok(program.stderr().includes(named), program.stderr());
-  },
-);
+onPostgres.test("keys ends without waiting until a connection to PostgreSQL is idle for 30 s", async (t) => {
+  const cwd = newFolder(t);
+  const env = { DATABASE_URL: await emptyDatabase() };
+  const command = mainCommand(["keys", "list"]);
+  const program = startProgram(t, command, { cwd, env });
+  const isOpen = () => /^Database: .*\n/m.test(program.stderr());
+  await until("the database is open", isOpen);
+  const began = performance.now();
+  assert.equal(await program.exited, 0);
+  assert.ok(performance.now() - began < 25_000);
+  const { host, pathname } = new URL(env.DATABASE_URL);
+  const named = `Database: postgres://${host}${pathname}\n`;
+  // A busy server may be waited for, which is told too.
+  assert.ok(program.stderr().includes(named), program.stderr());
+});
 
 testUnless(RUNTIME !== "node" && "only Node 22 warns of SQLite")(
   "a command hides that Node warns of SQLite, and nothing else it warns of",

@@ -55,17 +55,14 @@ function startLogging(t: TestContext, ...starter: readonly string[]): Program {
 }
 
 const NO_PIPES = process.platform === "win32" && "Windows has no named pipes";
-const testWithPipes = testUnless(NO_PIPES);
+const withPipes = { test: testUnless(NO_PIPES) };
 
-testWithPipes(
-  "a reader of the log that goes away does not end the server",
-  async (t) => {
-    const script = '{ "$0" "$@"; echo "exited with $?" >&2; } | true';
-    const program = startLogging(t, "sh", "-c", script);
-    await program.endInput();
-    assert.match(program.stderr(), /^exited with 0$/m);
-  },
-);
+withPipes.test("a reader of the log that goes away does not end the server", async (t) => {
+  const script = '{ "$0" "$@"; echo "exited with $?" >&2; } | true';
+  const program = startLogging(t, "sh", "-c", script);
+  await program.endInput();
+  assert.match(program.stderr(), /^exited with 0$/m);
+});
 
 /** Runs the words after the pipe, with standard output in it. */
 const WRITERS = {
@@ -91,23 +88,20 @@ function createPipe(t: TestContext, folder: string) {
 }
 
 for (const [kind, script] of Object.entries(WRITERS)) {
-  testWithPipes(
-    `a ${kind} pipe that nobody reads holds nothing up, and later has lines again`,
-    async (t) => {
-      const pipe = createPipe(t, newFolder(t));
-      const program = startLogging(t, "sh", "-c", script, pipe.path);
-      await until("all are logged", () => program.stderr() !== "");
-      const reading = pipe.read();
-      // Not until the end: what waits is written before it.
-      assert.equal(await program.endInput(), 0);
-      const text = (await reading).trimEnd();
-      const lines = text.split("\n").map((line) => JSON.parse(line));
-      const { dropped } = lines.pop(); // the first are all there
-      const ids = Array.from(lines, (_, index) => String(index));
-      assert.deepEqual(lines.map(({ id }) => id), ids);
-      assert.equal(lines.length + dropped, 100_000);
-    },
-  );
+  withPipes.test(`a ${kind} pipe that nobody reads holds nothing up, and later has lines again`, async (t) => {
+    const pipe = createPipe(t, newFolder(t));
+    const program = startLogging(t, "sh", "-c", script, pipe.path);
+    await until("all are logged", () => program.stderr() !== "");
+    const reading = pipe.read();
+    // Not until the end: what waits is written before it.
+    assert.equal(await program.endInput(), 0);
+    const text = (await reading).trimEnd();
+    const lines = text.split("\n").map((line) => JSON.parse(line));
+    const { dropped } = lines.pop(); // the first are all there
+    const ids = Array.from(lines, (_, index) => String(index));
+    assert.deepEqual(lines.map(({ id }) => id), ids);
+    assert.equal(lines.length + dropped, 100_000);
+  });
 }
 
 const SINKS = {
@@ -115,33 +109,32 @@ const SINKS = {
   "a pipe that nobody reads": '>"$0" 2>&1; exec "$@"',
 };
 for (const [sink, script] of Object.entries(SINKS)) {
-  const testOnLinux = testUnless(
-    process.platform !== "linux" && "/dev/full is Linux's",
-  );
-  testOnLinux(
-    `a server whose outputs are ${sink} serves and ends as any other`,
-    async (t) => {
-      const cwd = newFolder(t);
-      const pipe = sink === "a full disk" ? undefined : createPipe(t, cwd);
-      const port = String(await freePort());
-      const shell = ["sh", "-c", `exec ${script}`, pipe?.path ?? ""];
-      const main = mainCommand(["start", "--port", port]);
-      const server = startProgram(t, [...shell, ...main], { cwd });
-      const base = `http://127.0.0.1:${port}`;
-      const service = { fetch, base, key: "none" };
-      const statusOf = async (requestId: string) => {
-        const headers = { "x-request-id": requestId };
-        return (await ask(service, "GET", "/v1/pets", { headers })).status;
-      };
-      const isAnswered = () => statusOf("1").then(() => true, () => false);
-      await until("it listens", isAnswered);
-      for (let count = 0; count < 10; count++) {
-        const ids = Array.from({ length: 50 }, (_, index) => id(index));
-        const statuses = await Promise.all(ids.map(statusOf));
-        assert.deepEqual(new Set(statuses), new Set([401]));
-      }
-      assert.equal(await server.end(), 0);
-      await pipe?.read();
-    },
-  );
+  const onLinux = {
+    test: testUnless(
+      process.platform !== "linux" && "/dev/full is Linux's",
+    ),
+  };
+  onLinux.test(`a server whose outputs are ${sink} serves and ends as any other`, async (t) => {
+    const cwd = newFolder(t);
+    const pipe = sink === "a full disk" ? undefined : createPipe(t, cwd);
+    const port = String(await freePort());
+    const shell = ["sh", "-c", `exec ${script}`, pipe?.path ?? ""];
+    const main = mainCommand(["start", "--port", port]);
+    const server = startProgram(t, [...shell, ...main], { cwd });
+    const base = `http://127.0.0.1:${port}`;
+    const service = { fetch, base, key: "none" };
+    const statusOf = async (requestId: string) => {
+      const headers = { "x-request-id": requestId };
+      return (await ask(service, "GET", "/v1/pets", { headers })).status;
+    };
+    const isAnswered = () => statusOf("1").then(() => true, () => false);
+    await until("it listens", isAnswered);
+    for (let count = 0; count < 10; count++) {
+      const ids = Array.from({ length: 50 }, (_, index) => id(index));
+      const statuses = await Promise.all(ids.map(statusOf));
+      assert.deepEqual(new Set(statuses), new Set([401]));
+    }
+    assert.equal(await server.end(), 0);
+    await pipe?.read();
+  });
 }

@@ -80,19 +80,18 @@ test("start without a terminal issues no key, and says how to issue one", async 
   assert.match(refused.stderr, /^Cannot start without PETSTORE_API_KEYS: /);
 });
 
-const testOnNode = testUnless(
-  RUNTIME !== "node" && "only Node compiles again, and installs no packages",
-);
+const onNode = {
+  test: testUnless(
+    RUNTIME !== "node" && "only Node compiles again, and installs no packages",
+  ),
+};
 
-testOnNode(
-  "start keeps what Node compiles while the server runs",
-  async (t) => {
-    const cache = join(newFolder(t), "compiled");
-    await startMain(t, { env: { NODE_COMPILE_CACHE: cache } });
-    const files = () => readdirSync(cache, { recursive: true });
-    await until("compiled code is kept", () => files().length > 9);
-  },
-);
+onNode.test("start keeps what Node compiles while the server runs", async (t) => {
+  const cache = join(newFolder(t), "compiled");
+  await startMain(t, { env: { NODE_COMPILE_CACHE: cache } });
+  const files = () => readdirSync(cache, { recursive: true });
+  await until("compiled code is kept", () => files().length > 9);
+});
 
 testUnless(RUNTIME !== "bun" && "only Bun would take memory for it")(
   "start keeps what Bun compiles once the server ends, and not before",
@@ -169,14 +168,11 @@ test("start says that it waits for PostgreSQL, and where", async (t) => {
   );
 });
 
-testOnNode(
-  "start on Node keeps idle connections longer than most balancers do",
-  async (t) => {
-    const server = await startMain(t);
-    const { lines } = await answerTo(server.port, rawRequest("GET /livez"));
-    assert.ok(lines.includes("keep-alive: timeout=65"), lines.join("\n"));
-  },
-);
+onNode.test("start on Node keeps idle connections longer than most balancers do", async (t) => {
+  const server = await startMain(t);
+  const { lines } = await answerTo(server.port, rawRequest("GET /livez"));
+  assert.ok(lines.includes("keep-alive: timeout=65"), lines.join("\n"));
+});
 
 test("start logs that it ignores the ADMIN_PORT of a Kubernetes Service", async (t) => {
   const env = { ADMIN_PORT: "tcp://10.96.0.7:9090", METRICS: "on" };
@@ -185,19 +181,16 @@ test("start logs that it ignores the ADMIN_PORT of a Kubernetes Service", async 
   assert.equal((await ask(server, "GET", "/metrics")).status, 200);
 });
 
-testOnNode(
-  "Node without its packages says what to run, and keeps what it compiled",
-  async (t) => {
-    const cwd = newFolder(t);
-    for (const folder of ["adapters", "core"]) {
-      cpSync(pathOf(folder), join(cwd, folder), { recursive: true });
-    }
-    const command = commandLine("adapters/standalone/main.ts");
-    const { code, stderr } = await run([...command, "start", "--port", "0"], {
-      cwd,
-    });
-    assert.equal(code, 1);
-    assert.match(stderr, /^The package valibot is not installed.*\n$/);
-    assert.ok(existsSync(join(cwd, "node_modules/.cache/petstore")));
-  },
-);
+onNode.test("Node without its packages says what to run, and keeps what it compiled", async (t) => {
+  const cwd = newFolder(t);
+  for (const folder of ["adapters", "core"]) {
+    cpSync(pathOf(folder), join(cwd, folder), { recursive: true });
+  }
+  const command = commandLine("adapters/standalone/main.ts");
+  const { code, stderr } = await run([...command, "start", "--port", "0"], {
+    cwd,
+  });
+  assert.equal(code, 1);
+  assert.match(stderr, /^The package valibot is not installed.*\n$/);
+  assert.ok(existsSync(join(cwd, "node_modules/.cache/petstore")));
+});

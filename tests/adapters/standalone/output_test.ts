@@ -5,7 +5,7 @@ import { standardOutput } from "../../../adapters/standalone/output.ts";
 import { RUNTIME, testUnless } from "../../support/runtime.ts";
 
 const skip = RUNTIME !== "deno" && "other runtimes write by another call";
-const testOnDeno = testUnless(skip);
+const onDeno = { test: testUnless(skip) };
 
 /** Writes standard output to a list; this many attempts fail first, with this code. */
 function record(t: TestContext, failures = 0, code = "ENOSPC") {
@@ -18,7 +18,7 @@ function record(t: TestContext, failures = 0, code = "ENOSPC") {
   return written;
 }
 
-testOnDeno("what is written within some ms is written at once", async (t) => {
+onDeno.test("what is written within some ms is written at once", async (t) => {
   const written = record(t);
   let gap: number;
   do { // again if the machine was so busy that some ms passed in between
@@ -33,54 +33,42 @@ testOnDeno("what is written within some ms is written at once", async (t) => {
   assert.deepEqual(written, ["ab"]);
 });
 
-testOnDeno(
-  "a write that fails is tried again every 20 ms, not all the time",
-  async (t) => {
-    const written = record(t, 5);
-    const start = performance.now();
-    standardOutput.write("a");
-    assert.equal(await standardOutput.flush(), true);
-    const time = performance.now() - start;
-    assert.ok(time > 100, `${time}`);
-    assert.deepEqual(written, ["a"]);
-  },
-);
+onDeno.test("a write that fails is tried again every 20 ms, not all the time", async (t) => {
+  const written = record(t, 5);
+  const start = performance.now();
+  standardOutput.write("a");
+  assert.equal(await standardOutput.flush(), true);
+  const time = performance.now() - start;
+  assert.ok(time > 100, `${time}`);
+  assert.deepEqual(written, ["a"]);
+});
 
-testOnDeno(
-  "what waits for a reader that has gone is not written, nor said to be",
-  async (t) => {
-    const written = record(t, 1, "EPIPE");
-    standardOutput.write("a");
-    assert.equal(await standardOutput.flush(), false);
-    standardOutput.write("b");
-    assert.equal(await standardOutput.flush(), true);
-    assert.deepEqual(written, ["b"]);
-  },
-);
+onDeno.test("what waits for a reader that has gone is not written, nor said to be", async (t) => {
+  const written = record(t, 1, "EPIPE");
+  standardOutput.write("a");
+  assert.equal(await standardOutput.flush(), false);
+  standardOutput.write("b");
+  assert.equal(await standardOutput.flush(), true);
+  assert.deepEqual(written, ["b"]);
+});
 
-testOnDeno(
-  "beyond 1 MiB that waits, lines are counted; a pipe is given 4 KiB at once",
-  async (t) => {
-    const written = record(t);
-    for (const text of ["x".repeat(2 ** 20), "y", "dropped\n"]) {
-      standardOutput.write(text);
-    }
-    await standardOutput.flush();
-    standardOutput.write("z");
-    await standardOutput.flush();
-    assert.equal(written[0]?.length, 4096);
-    const text = written.join("").replace(/"time":"[^"]+",/, "");
-    assert.equal(text.slice(2 ** 20 - 1), 'xy{"dropped":1}\nz');
-  },
-);
+onDeno.test("beyond 1 MiB that waits, lines are counted; a pipe is given 4 KiB at once", async (t) => {
+  const written = record(t);
+  for (const text of ["x".repeat(2 ** 20), "y", "dropped\n"]) {
+    standardOutput.write(text);
+  }
+  await standardOutput.flush();
+  standardOutput.write("z");
+  await standardOutput.flush();
+  assert.equal(written[0]?.length, 4096);
+  const text = written.join("").replace(/"time":"[^"]+",/, "");
+  assert.equal(text.slice(2 ** 20 - 1), 'xy{"dropped":1}\nz');
+});
 
-testOnDeno(
-  "a pipe is given whole lines, because other workers write there too",
-  async (t) => {
-    const written = record(t);
-    standardOutput.write(`${"x".repeat(99)}\n`.repeat(100));
-    await standardOutput.flush();
-    const lengths = written.map(({ length }) => length);
-    assert.deepEqual(lengths, [4000, 4000, 2000]);
-  },
-);
+onDeno.test("a pipe is given whole lines, because other workers write there too", async (t) => {
+  const written = record(t);
+  standardOutput.write(`${"x".repeat(99)}\n`.repeat(100));
+  await standardOutput.flush();
+  const lengths = written.map(({ length }) => length);
+  assert.deepEqual(lengths, [4000, 4000, 2000]);
+});

@@ -24,20 +24,17 @@ import {
 import { newFolder } from "../../support/temporary_directory.ts";
 
 const skip = RUNTIME !== "deno" && "only Deno has permissions";
-const testOnDeno = testUnless(skip);
+const onDeno = { test: testUnless(skip) };
 const NO_SETPRIV = missing("setpriv");
 
-testOnDeno(
-  "a server of a clone without permissions says how to grant them",
-  async (t) => {
-    // Without any --allow, Deno 2.9's node:child_process adds -A.
-    const flags = ["--no-prompt", "--allow-net"];
-    const command = [...commandLine(MAIN, flags), "start", "--port", "0"];
-    const { code, stderr } = await run(command, { cwd: newFolder(t) });
-    assert.match(stderr, /^Requires env access to "\w+", run again with -P$/m);
-    assert.equal(code, 1);
-  },
-);
+onDeno.test("a server of a clone without permissions says how to grant them", async (t) => {
+  // Without any --allow, Deno 2.9's node:child_process adds -A.
+  const flags = ["--no-prompt", "--allow-net"];
+  const command = [...commandLine(MAIN, flags), "start", "--port", "0"];
+  const { code, stderr } = await run(command, { cwd: newFolder(t) });
+  assert.match(stderr, /^Requires env access to "\w+", run again with -P$/m);
+  assert.equal(code, 1);
+});
 
 testUnless(skip || NO_SETPRIV)(
   "a file of another user is refused with its reason",
@@ -57,45 +54,39 @@ testUnless(skip || NO_SETPRIV)(
   },
 );
 
-testOnDeno(
-  "a server on SQLite lets no old log damage a file that replaced its own",
-  async (t) => {
-    const cwd = newFolder(t);
-    const path = join(cwd, "petstore.db");
-    const before = await sqliteStorage(path);
-    await before.create(REX);
-    await before.close();
-    copyFileSync(path, `${path}.backup`);
-    const server = await startMain(t, { cwd });
-    await ask(server, "POST", "/v1/pets", { body: REX_JSON });
-    renameSync(path, `${path}.old`);
-    renameSync(`${path}.backup`, path);
-    assert.equal(await server.end(), 0);
-    assert.match(
-      server.stderr(),
-      /replaced while in use: the old file, wherever it is, now has all pets/,
-    );
-    const storage = await sqliteStorage(path);
-    assert.equal((await storage.list({ limit: 9 })).pets.length, 1);
-    await storage.close();
-  },
-);
+onDeno.test("a server on SQLite lets no old log damage a file that replaced its own", async (t) => {
+  const cwd = newFolder(t);
+  const path = join(cwd, "petstore.db");
+  const before = await sqliteStorage(path);
+  await before.create(REX);
+  await before.close();
+  copyFileSync(path, `${path}.backup`);
+  const server = await startMain(t, { cwd });
+  await ask(server, "POST", "/v1/pets", { body: REX_JSON });
+  renameSync(path, `${path}.old`);
+  renameSync(`${path}.backup`, path);
+  assert.equal(await server.end(), 0);
+  assert.match(
+    server.stderr(),
+    /replaced while in use: the old file, wherever it is, now has all pets/,
+  );
+  const storage = await sqliteStorage(path);
+  assert.equal((await storage.list({ limit: 9 })).pets.length, 1);
+  await storage.close();
+});
 
-testOnDeno(
-  "a server that cannot read the page says so in its place, and serves on",
-  async (t) => {
-    const cwd = newFolder(t);
-    const page = pathOf("adapters/docs/page.html");
-    const flags = [...taskFlags("start"), `--deny-read=${page}`];
-    const env = { DATABASE_URL: "memory:", PETSTORE_API_KEYS: "secret" };
-    const command = [...commandLine(MAIN, flags), "start", "--port", "0"];
-    const server = await untilListening(startProgram(t, command, { cwd, env }));
-    const problem = "Cannot read ./page.html, which the docs page needs";
-    // Last: the server works without it.
-    assert.match(server.stderr(), RegExp(`listens at .*\\n${problem}.*\\n$`));
-    const told = await ask(server, "GET", "/");
-    assert.ok(assertError(told, "not_found").startsWith(problem));
-    assert.equal((await ask(server, "GET", "/v1/pets")).status, 401);
-    assert.equal(await server.end(), 0);
-  },
-);
+onDeno.test("a server that cannot read the page says so in its place, and serves on", async (t) => {
+  const cwd = newFolder(t);
+  const page = pathOf("adapters/docs/page.html");
+  const flags = [...taskFlags("start"), `--deny-read=${page}`];
+  const env = { DATABASE_URL: "memory:", PETSTORE_API_KEYS: "secret" };
+  const command = [...commandLine(MAIN, flags), "start", "--port", "0"];
+  const server = await untilListening(startProgram(t, command, { cwd, env }));
+  const problem = "Cannot read ./page.html, which the docs page needs";
+  // Last: the server works without it.
+  assert.match(server.stderr(), RegExp(`listens at .*\\n${problem}.*\\n$`));
+  const told = await ask(server, "GET", "/");
+  assert.ok(assertError(told, "not_found").startsWith(problem));
+  assert.equal((await ask(server, "GET", "/v1/pets")).status, 401);
+  assert.equal(await server.end(), 0);
+});

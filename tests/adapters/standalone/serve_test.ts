@@ -18,9 +18,9 @@ import {
 import { newFolder } from "../../support/temporary_directory.ts";
 
 const NOT_DENO = RUNTIME !== "deno" && "only Deno has deno serve";
-const testOnDeno = testUnless(NOT_DENO);
+const onDeno = { test: testUnless(NOT_DENO) };
 
-testOnDeno("serve.ts greets once, lists, and exits with 0", async (t) => {
+onDeno.test("serve.ts greets once, lists, and exits with 0", async (t) => {
   const server = await startServe(t);
   const { cwd } = server;
   for (let i = 0; i < 10; i++) {
@@ -39,51 +39,42 @@ testOnDeno("serve.ts greets once, lists, and exits with 0", async (t) => {
   assert.deepEqual(readdirSync(cwd), ["petstore.db"], "it was closed");
 });
 
-testOnDeno(
-  "serve.ts answers every create under way after SIGTERM",
-  async (t) => {
-    const server = await startServe(t);
-    const creates = await Promise.all(
-      Array.from({ length: 8 }, () => openSlowCreate(t, server)),
-    );
-    await tellToStop(server);
-    const answers: string[] = [];
-    for (const create of creates) answers.push(await create.finish());
-    // deno serve may cut bodies short when told to stop: nothing happened, and the answer says so.
-    const expected = /^HTTP\/1.1 (?:201 |503 [^]*Nothing was changed)/;
-    for (const answer of answers) assert.match(answer, expected);
-    assert.equal(await server.exited, 0);
-  },
-);
+onDeno.test("serve.ts answers every create under way after SIGTERM", async (t) => {
+  const server = await startServe(t);
+  const creates = await Promise.all(
+    Array.from({ length: 8 }, () => openSlowCreate(t, server)),
+  );
+  await tellToStop(server);
+  const answers: string[] = [];
+  for (const create of creates) answers.push(await create.finish());
+  // deno serve may cut bodies short when told to stop: nothing happened, and the answer says so.
+  const expected = /^HTTP\/1.1 (?:201 |503 [^]*Nothing was changed)/;
+  for (const answer of answers) assert.match(answer, expected);
+  assert.equal(await server.exited, 0);
+});
 
-const testOnTerminal = testUnless(NOT_DENO || skipping(NO_TERMINAL));
+const onTerminal = { test: testUnless(NOT_DENO || skipping(NO_TERMINAL)) };
 for (const parallel of [false, true]) {
   const how = parallel ? "with several workers" : "as one";
-  testOnTerminal(
-    `serve.ts ${how} issues one first key on a terminal`,
-    async (t) => {
-      const server = await startServe(t, { parallel, isTerminal: true });
-      assert.equal((await ask(server, "GET", "/v1/pets")).status, 200);
-      await server.end();
-      assert.equal(server.stderr().match(/^ {4}pet_/gm)?.length, 1);
-    },
-  );
+  onTerminal.test(`serve.ts ${how} issues one first key on a terminal`, async (t) => {
+    const server = await startServe(t, { parallel, isTerminal: true });
+    assert.equal((await ask(server, "GET", "/v1/pets")).status, 200);
+    await server.end();
+    assert.equal(server.stderr().match(/^ {4}pet_/gm)?.length, 1);
+  });
 }
 
 // The first worker that has ended ends the process, so answers of the others may be lost.
-testOnDeno(
-  "serve.ts with several workers greets once, and ends with 0 within its time",
-  async (t) => {
-    const env = { SHUTDOWN_TIMEOUT: "1" };
-    const server = await startServe(t, { parallel: true, env });
-    assert.equal((await ask(server, "GET", "/v1/pets")).status, 200);
-    await openSlowCreate(t, server);
-    assert.equal(await server.end(), 0);
-    assert.equal(server.stderr().match(/listens at/g)?.length, 1);
-  },
-);
+onDeno.test("serve.ts with several workers greets once, and ends with 0 within its time", async (t) => {
+  const env = { SHUTDOWN_TIMEOUT: "1" };
+  const server = await startServe(t, { parallel: true, env });
+  assert.equal((await ask(server, "GET", "/v1/pets")).status, 200);
+  await openSlowCreate(t, server);
+  assert.equal(await server.end(), 0);
+  assert.equal(server.stderr().match(/listens at/g)?.length, 1);
+});
 
-testOnDeno("serve.ts exits once Deno has sent what is in flight", async (t) => {
+onDeno.test("serve.ts exits once Deno has sent what is in flight", async (t) => {
   const path = pathOf("tests/adapters/standalone/serve_program.ts");
   const { code, stdout, stderr } = await run(commandLine(path), {
     cwd: newFolder(t),
@@ -98,15 +89,12 @@ testOnDeno("serve.ts exits once Deno has sent what is in flight", async (t) => {
   assert.equal(stdout, sent);
 });
 
-testOnDeno(
-  "serve.ts says on which port it listens if it is told to take any",
-  async (t) => {
-    const env = { DATABASE_URL: "memory:" };
-    const server = await startServe(t, { env, port: 0 });
-    assert.equal((await ask(server, "GET", "/v1/pets")).status, 200);
-    assert.equal(await server.end(), 0);
-  },
-);
+onDeno.test("serve.ts says on which port it listens if it is told to take any", async (t) => {
+  const env = { DATABASE_URL: "memory:" };
+  const server = await startServe(t, { env, port: 0 });
+  assert.equal((await ask(server, "GET", "/v1/pets")).status, 200);
+  assert.equal(await server.end(), 0);
+});
 
 /** By setting: a wrong value, and what is said about it. */
 const WRONG = {
@@ -116,7 +104,7 @@ const WRONG = {
   DENO_SERVE_ADDRESS: ["unix:petstore.sock", "it must be a TCP address"],
 } as const;
 for (const [name, [value, message]] of Object.entries(WRONG)) {
-  testOnDeno(`serve.ts refuses a wrong ${name}`, async (t) => {
+  onDeno.test(`serve.ts refuses a wrong ${name}`, async (t) => {
     const env = { DATABASE_URL: "memory:", [name]: value };
     const said = RegExp(`Cannot read ${name}: ${message}`);
     await assert.rejects(startServe(t, { env }), said);

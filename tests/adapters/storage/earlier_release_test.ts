@@ -134,86 +134,80 @@ async function listed(server: RunningServer): Promise<string> {
 for (
   const [name, { skip, restore, columns, version }] of Object.entries(FORMS)
 ) {
-  const testOnDatabase = testUnless(skip);
+  const onDatabase = { test: testUnless(skip) };
 
-  testOnDatabase(
-    `three servers at once open ${name} of ${COMMIT}, which then starts again`,
-    async (t) => {
-      const { url, sql } = await restore(t);
-      const env = { DATABASE_URL: url };
-      const servers = await Promise.all(
-        [1, 2, 3].map(() => startMain(t, { env })),
-      );
-      for (const server of servers) {
-        assert.equal(await listed(server), `[${PETS}]`);
-        const lost = await ask({ ...server, key: REVOKED }, "GET", "/v1/pets");
-        assert.equal(lost.status, 401);
-        const again = await ask({ ...server, key: KEY }, "POST", "/v1/pets", {
-          body: PETS[2]?.replace(/"id":\d+,/, "") ?? "",
-          headers: { "idempotency-key": IDEMPOTENCY_KEY },
-        });
-        assert.deepEqual([again.status, again.text], [201, PETS[2]]);
-        assert.equal(again.headers.get("idempotent-replayed"), "true");
-      }
-      const [first] = servers;
-      const body = '{"name":"New","categoryId":7}';
-      const added = await ask(
-        { ...first, key: KEY } as RunningServer,
-        "POST",
-        "/v1/pets",
-        { body },
-      );
-      assert.match(added.text, /^\{"id":9007199254740995,/);
-      const issue = ["keys", "issue", "next", "--expires", "1d"];
-      const issued = await runMain(issue, { env });
-      assert.equal(issued.code, 0, issued.stderr);
-      assert.deepEqual(await sql(version), [{ version: 1 }]);
-      for (const server of servers) assert.equal(await server.end(), 0);
-      if (noHistory) return;
-
-      const earlier = await startMain(t, { env, main: earlierMain() });
-      assert.equal(await listed(earlier), `[${[...PETS, added.text]}]`);
-      const last = await ask({ ...earlier, key: KEY }, "POST", "/v1/pets", {
-        body,
+  onDatabase.test(`three servers at once open ${name} of ${COMMIT}, which then starts again`, async (t) => {
+    const { url, sql } = await restore(t);
+    const env = { DATABASE_URL: url };
+    const servers = await Promise.all(
+      [1, 2, 3].map(() => startMain(t, { env })),
+    );
+    for (const server of servers) {
+      assert.equal(await listed(server), `[${PETS}]`);
+      const lost = await ask({ ...server, key: REVOKED }, "GET", "/v1/pets");
+      assert.equal(lost.status, 401);
+      const again = await ask({ ...server, key: KEY }, "POST", "/v1/pets", {
+        body: PETS[2]?.replace(/"id":\d+,/, "") ?? "",
+        headers: { "idempotency-key": IDEMPOTENCY_KEY },
       });
-      assert.match(last.text, /^\{"id":9007199254740996,/);
-      const current = await startMain(t, { env }); // beside the earlier one
-      assert.equal(
-        await listed(current),
-        `[${[...PETS, added.text, last.text]}]`,
-      );
-    },
-  );
-  testOnDatabase(
-    `tables of ${COMMIT} in ${name} become as new ones, unless one only reads`,
-    async (t) => {
-      const { url, sql } = await restore(t);
-      const before = await sql(columns);
-      const { code, stderr } = await runMain(["copy", url, "sqlite:to.db"], {
-        cwd: newFolder(t),
-      });
-      assert.equal(code, 1);
-      assert.match(
-        stderr,
-        /it lacks the columns api_keys\.expires and api_keys\.last_used of this release, which a server adds when it starts, and the command keys; nothing was changed$/m,
-      );
-      assert.deepEqual(await sql(columns), before);
+      assert.deepEqual([again.status, again.text], [201, PETS[2]]);
+      assert.equal(again.headers.get("idempotent-replayed"), "true");
+    }
+    const [first] = servers;
+    const body = '{"name":"New","categoryId":7}';
+    const added = await ask(
+      { ...first, key: KEY } as RunningServer,
+      "POST",
+      "/v1/pets",
+      { body },
+    );
+    assert.match(added.text, /^\{"id":9007199254740995,/);
+    const issue = ["keys", "issue", "next", "--expires", "1d"];
+    const issued = await runMain(issue, { env });
+    assert.equal(issued.code, 0, issued.stderr);
+    assert.deepEqual(await sql(version), [{ version: 1 }]);
+    for (const server of servers) assert.equal(await server.end(), 0);
+    if (noHistory) return;
 
-      const list = ["keys", "list"];
-      const env = { DATABASE_URL: url };
-      assert.equal((await runMain(list, { env })).code, 0);
-      const after = await sql(columns);
-      assert.equal(after.length, before.length + 2);
-      const fresh = name === "SQLite"
-        ? `sqlite:${join(newFolder(t), "new.db")}`
-        : await emptyDatabase();
-      await (await openStorage(fresh)).close();
-      const there = name === "SQLite"
-        ? runOnFile(fresh.slice("sqlite:".length), columns)
-        : await sql(columns);
-      assert.deepEqual(after, there.map((row) => ({ ...row })));
-    },
-  );
+    const earlier = await startMain(t, { env, main: earlierMain() });
+    assert.equal(await listed(earlier), `[${[...PETS, added.text]}]`);
+    const last = await ask({ ...earlier, key: KEY }, "POST", "/v1/pets", {
+      body,
+    });
+    assert.match(last.text, /^\{"id":9007199254740996,/);
+    const current = await startMain(t, { env }); // beside the earlier one
+    assert.equal(
+      await listed(current),
+      `[${[...PETS, added.text, last.text]}]`,
+    );
+  });
+  onDatabase.test(`tables of ${COMMIT} in ${name} become as new ones, unless one only reads`, async (t) => {
+    const { url, sql } = await restore(t);
+    const before = await sql(columns);
+    const { code, stderr } = await runMain(["copy", url, "sqlite:to.db"], {
+      cwd: newFolder(t),
+    });
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /it lacks the columns api_keys\.expires and api_keys\.last_used of this release, which a server adds when it starts, and the command keys; nothing was changed$/m,
+    );
+    assert.deepEqual(await sql(columns), before);
+
+    const list = ["keys", "list"];
+    const env = { DATABASE_URL: url };
+    assert.equal((await runMain(list, { env })).code, 0);
+    const after = await sql(columns);
+    assert.equal(after.length, before.length + 2);
+    const fresh = name === "SQLite"
+      ? `sqlite:${join(newFolder(t), "new.db")}`
+      : await emptyDatabase();
+    await (await openStorage(fresh)).close();
+    const there = name === "SQLite"
+      ? runOnFile(fresh.slice("sqlite:".length), columns)
+      : await sql(columns);
+    assert.deepEqual(after, there.map((row) => ({ ...row })));
+  });
 }
 
 test("a kill between two columns in SQLite leaves neither; the next start adds both", async (t) => {

@@ -17,15 +17,12 @@ const DATABASES = [
 ] as const;
 
 for (const [name, skip, open] of DATABASES) {
-  const testOnDatabase = testUnless(skip);
+  const onDatabase = { test: testUnless(skip) };
   for (const callers of [1, 64]) {
-    testOnDatabase(
-      `pages that ${callers} at a time read from ${name} stay young`,
-      async () => {
-        const args = [await open(), String(callers)];
-        const bytes = await runWell([...commandLine(program), ...args]);
-        assert(Number(bytes) < 400, `${bytes} bytes of a page`);
-      },
-    );
+    onDatabase.test(`pages that ${callers} at a time read from ${name} stay young`, async () => {
+      const args = [await open(), String(callers)];
+      const bytes = await runWell([...commandLine(program), ...args]);
+      assert(Number(bytes) < 400, `${bytes} bytes of a page`);
+    });
   }
 }

@@ -42,108 +42,83 @@ import {
 export function idempotencyContract(
   options: ContractOptions<PetStorage>,
 ): void {
-  const testOnStorage = onStorage(options);
+  const withStorage = { test: onStorage(options) };
 
-  testOnStorage(
-    "create adds one pet if its idempotency key is sent again",
-    async (storage) => {
-      const first = await create(storage, REX, key(1));
-      assertReplay(await storage.create(REX, key(1)), first);
-      await assertAll(storage, [first]);
-    },
-  );
+  withStorage.test("create adds one pet if its idempotency key is sent again", async (storage) => {
+    const first = await create(storage, REX, key(1));
+    assertReplay(await storage.create(REX, key(1)), first);
+    await assertAll(storage, [first]);
+  });
 
-  testOnStorage(
-    "create adds a pet for each idempotency key, and for each create without one",
-    async (storage) => {
-      const pets = [
-        await create(storage, REX, key(1)),
-        await create(storage, REX, key(2)),
-        await create(storage, REX),
-        await create(storage, REX),
-      ];
-      await assertAll(storage, pets);
-    },
-  );
+  withStorage.test("create adds a pet for each idempotency key, and for each create without one", async (storage) => {
+    const pets = [
+      await create(storage, REX, key(1)),
+      await create(storage, REX, key(2)),
+      await create(storage, REX),
+      await create(storage, REX),
+    ];
+    await assertAll(storage, pets);
+  });
 
-  testOnStorage(
-    "create keeps a pet exactly with an idempotency key, and returns it again",
-    async (storage) => {
-      for (const [i, pet] of Object.values(DELICATE_PETS).flat().entries()) {
-        const first = await create(storage, pet, key(i));
-        await assertFound(storage, first);
-        assertReplay(await storage.create(pet, key(i)), first);
-      }
-    },
-  );
+  withStorage.test("create keeps a pet exactly with an idempotency key, and returns it again", async (storage) => {
+    for (const [i, pet] of Object.values(DELICATE_PETS).flat().entries()) {
+      const first = await create(storage, pet, key(i));
+      await assertFound(storage, first);
+      assertReplay(await storage.create(pet, key(i)), first);
+    }
+  });
 
-  testOnStorage(
-    "create returns the first pet of an idempotency key, whatever is sent later",
-    async (storage) => {
-      const first = await create(storage, samplePet(1), key(1));
-      assertReplay(await storage.create(samplePet(2), key(1)), first);
-      await assertAll(storage, [first]);
-    },
-  );
+  withStorage.test("create returns the first pet of an idempotency key, whatever is sent later", async (storage) => {
+    const first = await create(storage, samplePet(1), key(1));
+    assertReplay(await storage.create(samplePet(2), key(1)), first);
+    await assertAll(storage, [first]);
+  });
 
-  testOnStorage(
-    "create adds one pet if its idempotency key is sent 64 times at once",
-    async (storage) => {
-      const given = Array.from({ length: 64 }, (_, i) => samplePet(i));
-      const created = await Promise.all(
-        given.map((pet) => storage.create(pet, key(1))),
-      );
-      await assertAll(storage, [assertOneAdded(given, created)]);
-    },
-  );
+  withStorage.test("create adds one pet if its idempotency key is sent 64 times at once", async (storage) => {
+    const given = Array.from({ length: 64 }, (_, i) => samplePet(i));
+    const created = await Promise.all(
+      given.map((pet) => storage.create(pet, key(1))),
+    );
+    await assertAll(storage, [assertOneAdded(given, created)]);
+  });
 
-  testOnStorage(
-    "a change of a pet that one caller was returned changes none that another is",
-    async (storage) => {
-      const { id } = await create(storage, REX);
-      const calls = {
-        "create with a new idempotency key": () => storage.create(REX, key(1)),
-        "create with a known idempotency key": () =>
-          storage.create(REX, key(1)),
-        get: () => storage.get(id),
-        list: async () => (await storage.list({ limit: 1 })).pets[0],
-      };
-      for (const [method, call] of Object.entries(calls)) {
-        await Promise.all([1, 2, 3].map(async () => {
-          const pet = await call();
-          const what = `the name that ${method} returned to one of several`;
-          assertSame(pet?.name, REX.name, what);
-          change(pet);
-        }));
-      }
-    },
-  );
-
-  testOnStorage(
-    "create tells new, known and missing idempotency keys apart, sent at once",
-    async (storage) => {
-      const known = await create(storage, REX, key(0));
-      const added: Pet[] = [];
-      await Promise.all(Array.from({ length: 300 }, async (_, i) => {
-        const pet = samplePet(i);
-        if (i % 3 === 0) added.push(await create(storage, pet));
-        else if (i % 3 === 1) added.push(await create(storage, pet, key(i)));
-        else assertReplay(await storage.create(pet, key(0)), known);
+  withStorage.test("a change of a pet that one caller was returned changes none that another is", async (storage) => {
+    const { id } = await create(storage, REX);
+    const calls = {
+      "create with a new idempotency key": () => storage.create(REX, key(1)),
+      "create with a known idempotency key": () => storage.create(REX, key(1)),
+      get: () => storage.get(id),
+      list: async () => (await storage.list({ limit: 1 })).pets[0],
+    };
+    for (const [method, call] of Object.entries(calls)) {
+      await Promise.all([1, 2, 3].map(async () => {
+        const pet = await call();
+        const what = `the name that ${method} returned to one of several`;
+        assertSame(pet?.name, REX.name, what);
+        change(pet);
       }));
-      await assertAll(storage, byId([known, ...added]));
-    },
-  );
+    }
+  });
 
-  testOnStorage(
-    "create gives greater ids after an idempotency key was sent again",
-    async (storage) => {
-      const first = await create(storage, REX, key(1));
-      await storage.create(REX, key(1));
-      const next = await create(storage, REX, key(2));
-      const last = await create(storage, REX);
-      assertAscending(idsOf([first, next, last]));
-    },
-  );
+  withStorage.test("create tells new, known and missing idempotency keys apart, sent at once", async (storage) => {
+    const known = await create(storage, REX, key(0));
+    const added: Pet[] = [];
+    await Promise.all(Array.from({ length: 300 }, async (_, i) => {
+      const pet = samplePet(i);
+      if (i % 3 === 0) added.push(await create(storage, pet));
+      else if (i % 3 === 1) added.push(await create(storage, pet, key(i)));
+      else assertReplay(await storage.create(pet, key(0)), known);
+    }));
+    await assertAll(storage, byId([known, ...added]));
+  });
+
+  withStorage.test("create gives greater ids after an idempotency key was sent again", async (storage) => {
+    const first = await create(storage, REX, key(1));
+    await storage.create(REX, key(1));
+    const next = await create(storage, REX, key(2));
+    const last = await create(storage, REX);
+    assertAscending(idsOf([first, next, last]));
+  });
 
   persistenceContract(options);
 }
@@ -153,38 +128,32 @@ export function idempotencyContract(
  * them.
  */
 function persistenceContract(options: ContractOptions<PetStorage>): void {
-  const testInPlace = inPlace(options);
-  const testInSharedPlace = inSharedPlace(options);
+  const withPlace = { test: inPlace(options) };
+  const withSharedPlace = { test: inSharedPlace(options) };
 
-  testInPlace(
-    "a storage that is opened again knows the idempotency keys",
-    async (open) => {
-      const first = await open();
-      const pet = await create(first, REX, key(1));
-      await first.close();
-      assertReplay(await (await open()).create(REX, key(1)), pet);
-    },
-  );
+  withPlace.test("a storage that is opened again knows the idempotency keys", async (open) => {
+    const first = await open();
+    const pet = await create(first, REX, key(1));
+    await first.close();
+    assertReplay(await (await open()).create(REX, key(1)), pet);
+  });
 
-  testInSharedPlace(
-    "create adds one pet for each idempotency key that several storages send at once",
-    async (open) => {
-      const storages = await Promise.all(Array.from({ length: 4 }, open));
-      const added: Pet[] = [];
-      for (let round = 0; round < 20; round++) {
-        const given = Array.from({ length: 8 }, (_, i) => samplePet(i));
-        await Promise.all([1, 2, 3, 4].map(async (i) => {
-          const created = await Promise.all(
-            given.flatMap((pet, j) =>
-              storages[j % 4]?.create(pet, key(round * 4 + i)) ?? []
-            ),
-          );
-          added.push(assertOneAdded(given, created));
-        }));
-      }
-      for (const storage of storages) await assertAll(storage, byId(added));
-    },
-  );
+  withSharedPlace.test("create adds one pet for each idempotency key that several storages send at once", async (open) => {
+    const storages = await Promise.all(Array.from({ length: 4 }, open));
+    const added: Pet[] = [];
+    for (let round = 0; round < 20; round++) {
+      const given = Array.from({ length: 8 }, (_, i) => samplePet(i));
+      await Promise.all([1, 2, 3, 4].map(async (i) => {
+        const created = await Promise.all(
+          given.flatMap((pet, j) =>
+            storages[j % 4]?.create(pet, key(round * 4 + i)) ?? []
+          ),
+        );
+        added.push(assertOneAdded(given, created));
+      }));
+    }
+    for (const storage of storages) await assertAll(storage, byId(added));
+  });
 }
 
 /** Asserts that the storage has these pets and no others. */

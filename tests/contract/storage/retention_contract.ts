@@ -34,61 +34,51 @@ export interface RetentionContractOptions {
 export function retentionContract(
   { it: register, open }: RetentionContractOptions,
 ): void {
-  const testOnOpener = onOpener({ it: register, newOpener: async () => open });
+  const withOpener = {
+    test: onOpener({ it: register, newOpener: async () => open }),
+  };
 
-  testOnOpener(
-    "an idempotency key is known until its retention ends",
-    async (open) => {
-      for (const idempotencyRetention of [90_000, 86_400_000]) {
-        const storage = await open({ idempotencyRetention });
-        const first = await create(storage, REX, key(1));
-        assertReplay(await storage.create(REX, key(1)), first);
-        await elapse(100); // so that seconds are not mistaken for ms
-        assertReplay(await storage.create(REX, key(1)), first);
-      }
-    },
-  );
-
-  testOnOpener(
-    "an idempotency key ends with its retention, and its pet stays",
-    async (open) => {
-      const storage = await open({ idempotencyRetention: 200 });
+  withOpener.test("an idempotency key is known until its retention ends", async (open) => {
+    for (const idempotencyRetention of [90_000, 86_400_000]) {
+      const storage = await open({ idempotencyRetention });
       const first = await create(storage, REX, key(1));
-      await elapse(400);
-      const second = await create(storage, samplePet(1), key(1));
-      await assertListed(storage, { limit: 9 }, [first, second]);
-    },
-  );
+      assertReplay(await storage.create(REX, key(1)), first);
+      await elapse(100); // so that seconds are not mistaken for ms
+      assertReplay(await storage.create(REX, key(1)), first);
+    }
+  });
 
-  testOnOpener(
-    "an idempotency key that is sent again ends no later",
-    async (open) => {
-      const storage = await open({ idempotencyRetention: 200 });
-      const first = await create(storage, REX, key(1));
-      const ids = new Set<bigint>();
-      for (let elapsed = 0; elapsed < 400; elapsed += 20) {
-        await elapse(20);
-        ids.add((await storage.create(REX, key(1))).id);
-      }
-      ids.delete(first.id);
-      assert.ok(
-        ids.size > 0,
-        "the key, sent again and again, was always known",
-      );
-    },
-  );
+  withOpener.test("an idempotency key ends with its retention, and its pet stays", async (open) => {
+    const storage = await open({ idempotencyRetention: 200 });
+    const first = await create(storage, REX, key(1));
+    await elapse(400);
+    const second = await create(storage, samplePet(1), key(1));
+    await assertListed(storage, { limit: 9 }, [first, second]);
+  });
 
-  testOnOpener(
-    "with a retention of 0 every create adds a pet",
-    async (open) => {
-      const storage = await open({ idempotencyRetention: 0 });
-      const pets = [];
-      for (const i of [0, 1, 0, 1, 0]) {
-        pets.push(await create(storage, samplePet(i), key(i)));
-      }
-      await assertListed(storage, { limit: 9 }, pets);
-    },
-  );
+  withOpener.test("an idempotency key that is sent again ends no later", async (open) => {
+    const storage = await open({ idempotencyRetention: 200 });
+    const first = await create(storage, REX, key(1));
+    const ids = new Set<bigint>();
+    for (let elapsed = 0; elapsed < 400; elapsed += 20) {
+      await elapse(20);
+      ids.add((await storage.create(REX, key(1))).id);
+    }
+    ids.delete(first.id);
+    assert.ok(
+      ids.size > 0,
+      "the key, sent again and again, was always known",
+    );
+  });
+
+  withOpener.test("with a retention of 0 every create adds a pet", async (open) => {
+    const storage = await open({ idempotencyRetention: 0 });
+    const pets = [];
+    for (const i of [0, 1, 0, 1, 0]) {
+      pets.push(await create(storage, samplePet(i), key(i)));
+    }
+    await assertListed(storage, { limit: 9 }, pets);
+  });
 }
 
 function elapse(ms: number): Promise<void> {

@@ -18,8 +18,8 @@ const prefix = ["sh", "-c", `ulimit -n ${MAX_DESCRIPTORS}; exec "$@"`, "sh"];
 
 for (const runtime of findRuntimes()) {
   const isDeno = runtime.name === "deno";
-  const testOnServer = testsOn(runtime, { prefix });
-  testOnServer(
+  const onServer = { test: testsOn(runtime, { prefix }) };
+  onServer.test(
     "a server out of descriptors serves who is connected, and afterwards everybody",
     async (server, t) => {
       const start = performance.now();

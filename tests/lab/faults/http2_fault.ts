@@ -15,10 +15,10 @@ const MOST_TIME = 5;
 
 // The servers of Bun and Node speak no HTTP/2.
 const runtime = findRuntime("deno");
-const testOnServer = testsOn(runtime, { env: WATCHED });
+const onServer = { test: testsOn(runtime, { env: WATCHED }) };
 
 for (const coding of ["identity", "gzip"]) {
-  testOnServer(
+  onServer.test(
     `${SESSIONS * STREAMS} answers in ${coding} that nobody reads are not kept`,
     async (server, t) => {
       const time = await timeOfRequest(server);

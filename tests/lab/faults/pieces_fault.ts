@@ -88,7 +88,7 @@ function written(
 
 for (const runtime of findRuntimes()) {
   const { name } = runtime;
-  const testOnServer = testsOn(runtime, { env: WATCHED });
+  const onServer = { test: testsOn(runtime, { env: WATCHED }) };
   const ways: readonly (readonly [string, Send])[] = [
     ["chunks", sendChunks],
     ["writes", sendWrites],
@@ -96,31 +96,28 @@ for (const runtime of findRuntimes()) {
     ...(name === "deno" ? [["DATA frames", sendFrames] as const] : []),
   ];
   for (const [how, send] of ways) {
-    testOnServer(
-      `${PIECES} ${how} of one byte cost little, and a few dozen are a body`,
-      async (server) => {
-        assert.equal(await send(server.port, REX_JSON), 201);
-        const request = await timeOfRequest(server);
-        const before = await memoryAtRest(server, runtime);
-        const times: number[] = [];
-        const readings = await assertNoLeak(async () => {
-          const start = server.processorTime();
-          const status = await send(server.port, BLANKS);
-          // 400: they came in few enough pieces after all, and are no JSON.
-          assert.ok([400, 413].includes(status), `${status}`);
-          await untilAtRest(server);
-          times.push((server.processorTime() - start) / request);
-          return await memoryAtRest(server, runtime);
-        });
-        const time = Math.round(median(times));
-        const memory = Math.max(...readings) / before;
-        console.log(
-          `${name}, ${how}: as long as ${time} requests, ` +
-            `${memory.toFixed(1)} times the memory`,
-        );
-        assert.ok(time < MOST_REQUESTS, `as long as ${time} requests`);
-        assert.ok(memory < MOST_MEMORY, `${memory} times the memory`);
-      },
-    );
+    onServer.test(`${PIECES} ${how} of one byte cost little, and a few dozen are a body`, async (server) => {
+      assert.equal(await send(server.port, REX_JSON), 201);
+      const request = await timeOfRequest(server);
+      const before = await memoryAtRest(server, runtime);
+      const times: number[] = [];
+      const readings = await assertNoLeak(async () => {
+        const start = server.processorTime();
+        const status = await send(server.port, BLANKS);
+        // 400: they came in few enough pieces after all, and are no JSON.
+        assert.ok([400, 413].includes(status), `${status}`);
+        await untilAtRest(server);
+        times.push((server.processorTime() - start) / request);
+        return await memoryAtRest(server, runtime);
+      });
+      const time = Math.round(median(times));
+      const memory = Math.max(...readings) / before;
+      console.log(
+        `${name}, ${how}: as long as ${time} requests, ` +
+          `${memory.toFixed(1)} times the memory`,
+      );
+      assert.ok(time < MOST_REQUESTS, `as long as ${time} requests`);
+      assert.ok(memory < MOST_MEMORY, `${memory} times the memory`);
+    });
   }
 }

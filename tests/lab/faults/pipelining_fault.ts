@@ -33,49 +33,46 @@ const LIST = rawRequest(`GET /v1/pets?limit=${PETS}`, [WITH_KEY]);
 
 for (const runtime of findRuntimes()) {
   const { name } = runtime;
-  const testOnServer = testsOn(runtime, { env: WATCHED });
-  testOnServer(
-    `${CLIENTS} clients that pipeline lists and read nothing do not stop the server`,
-    async (server) => {
-      const { port } = server;
-      // So that a list is some KiB.
-      for (let i = 0; i < PETS; i++) {
-        assert.equal(await statusOf(port, CREATE), 201);
-      }
-      const size = CLIENTS * REQUESTS *
-        (await answerTo(port, LIST)).body.length;
-      const before = await memoryAtRest(server, runtime);
-      const waits: number[] = [];
-      const readings = await assertNoLeak(async () => {
-        const clients: Wire[] = [];
-        const wait = await longestLivez(server, async () => {
-          for (let i = 0; i < CLIENTS; i++) {
-            const client = await Wire.open(port);
-            clients.push(client);
-            client.pause();
-            client.write(LIST.repeat(REQUESTS));
-          }
-          await untilAtRest(server);
-        });
-        waits.push(wait);
-        const memory = await memoryAtRest(server, runtime);
-        clients.forEach((client) => client.close());
-        return memory;
+  const onServer = { test: testsOn(runtime, { env: WATCHED }) };
+  onServer.test(`${CLIENTS} clients that pipeline lists and read nothing do not stop the server`, async (server) => {
+    const { port } = server;
+    // So that a list is some KiB.
+    for (let i = 0; i < PETS; i++) {
+      assert.equal(await statusOf(port, CREATE), 201);
+    }
+    const size = CLIENTS * REQUESTS *
+      (await answerTo(port, LIST)).body.length;
+    const before = await memoryAtRest(server, runtime);
+    const waits: number[] = [];
+    const readings = await assertNoLeak(async () => {
+      const clients: Wire[] = [];
+      const wait = await longestLivez(server, async () => {
+        for (let i = 0; i < CLIENTS; i++) {
+          const client = await Wire.open(port);
+          clients.push(client);
+          client.pause();
+          client.write(LIST.repeat(REQUESTS));
+        }
+        await untilAtRest(server);
       });
-      const kept = (Math.max(...readings) - before) / size;
-      const wait = median(waits);
-      console.log(
-        `${name}: /livez waits ${wait.toFixed(2)} of the work; ${
-          readings.map(megabytes).join(", ")
-        } MB, ${kept.toFixed(2)} of ${megabytes(size)} MB`,
-      );
-      assert.ok(kept < MOST_KEPT, `${kept} of the answers are kept`);
-      // Bun answers all it has read of one connection before it looks at the next, and cannot be told otherwise.
-      if (name !== "bun") {
-        assert.ok(wait < LONGEST_WAIT, `/livez waits ${wait}`);
-      }
-    },
-  );
+      waits.push(wait);
+      const memory = await memoryAtRest(server, runtime);
+      clients.forEach((client) => client.close());
+      return memory;
+    });
+    const kept = (Math.max(...readings) - before) / size;
+    const wait = median(waits);
+    console.log(
+      `${name}: /livez waits ${wait.toFixed(2)} of the work; ${
+        readings.map(megabytes).join(", ")
+      } MB, ${kept.toFixed(2)} of ${megabytes(size)} MB`,
+    );
+    assert.ok(kept < MOST_KEPT, `${kept} of the answers are kept`);
+    // Bun answers all it has read of one connection before it looks at the next, and cannot be told otherwise.
+    if (name !== "bun") {
+      assert.ok(wait < LONGEST_WAIT, `/livez waits ${wait}`);
+    }
+  });
 }
 
 /**

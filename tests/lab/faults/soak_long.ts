@@ -45,47 +45,41 @@ const REQUESTS = [
 
 for (const runtime of findRuntimes()) {
   const { name } = runtime;
-  const testOnServer = testsOn(runtime, { skip, env: WATCHED });
+  const onServer = { test: testsOn(runtime, { skip, env: WATCHED }) };
 
-  testOnServer(
-    `${BUSY} clients go on beside ${IDLE} idle ones`,
-    async (server) => {
-      await warmUp(server);
-      const before = await timeOfRequest(server);
-      const memory = await memoryAtRest(server, runtime);
-      const descriptors = server.descriptors();
-      const idle = await connectMany(server.port);
-      const taken = server.memory() / memory;
-      const held = server.descriptors() - descriptors;
-      const time = await timeOfRequest(server) / before;
-      idle.forEach((wire) => wire.close());
-      console.log(
-        `${name}: beside ${held} idle connections ${time.toFixed(2)} times ` +
-          `the time and ${taken.toFixed(1)} times the memory`,
-      );
-      assert.ok(held > 0.9 * IDLE);
-      assert.ok(time < MOST_TIME, `${time} times the time`);
-      assert.ok(taken < MOST_MEMORY, `${taken} times the memory`);
-      await assertFreed(server, descriptors);
-    },
-  );
+  onServer.test(`${BUSY} clients go on beside ${IDLE} idle ones`, async (server) => {
+    await warmUp(server);
+    const before = await timeOfRequest(server);
+    const memory = await memoryAtRest(server, runtime);
+    const descriptors = server.descriptors();
+    const idle = await connectMany(server.port);
+    const taken = server.memory() / memory;
+    const held = server.descriptors() - descriptors;
+    const time = await timeOfRequest(server) / before;
+    idle.forEach((wire) => wire.close());
+    console.log(
+      `${name}: beside ${held} idle connections ${time.toFixed(2)} times ` +
+        `the time and ${taken.toFixed(1)} times the memory`,
+    );
+    assert.ok(held > 0.9 * IDLE);
+    assert.ok(time < MOST_TIME, `${time} times the time`);
+    assert.ok(taken < MOST_MEMORY, `${taken} times the memory`);
+    await assertFreed(server, descriptors);
+  });
 
-  testOnServer(
-    `${SECONDS} s of requests leave neither memory nor descriptors behind`,
-    async (server) => {
-      await warmUp(server);
-      const descriptors = server.descriptors();
-      let count = 0;
-      const readings = await assertNoLeak(async () => {
-        count += await load(server, SECONDS / READINGS);
-        return await memoryAtRest(server, runtime);
-      });
-      const memory = readings.map(megabytes).join(", ");
-      console.log(`${name}: ${count} requests, ${memory} MB`);
-      await assertFreed(server, descriptors);
-      assert.equal(server.stderr().match(/error/i), null);
-    },
-  );
+  onServer.test(`${SECONDS} s of requests leave neither memory nor descriptors behind`, async (server) => {
+    await warmUp(server);
+    const descriptors = server.descriptors();
+    let count = 0;
+    const readings = await assertNoLeak(async () => {
+      count += await load(server, SECONDS / READINGS);
+      return await memoryAtRest(server, runtime);
+    });
+    const memory = readings.map(megabytes).join(", ");
+    console.log(`${name}: ${count} requests, ${memory} MB`);
+    await assertFreed(server, descriptors);
+    assert.equal(server.stderr().match(/error/i), null);
+  });
 }
 
 /** Adds the one pet, and has the runtime compile what it compiles. */

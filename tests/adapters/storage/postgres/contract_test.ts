@@ -4,11 +4,11 @@ import { testUnless } from "../../../support/runtime.ts";
 import { PATIENT, sharedPostgres } from "../../../support/postgres/shared.ts";
 
 const { skip, emptyDatabase } = await sharedPostgres();
-const testOnPostgres = testUnless(skip);
+const onPostgres = { test: testUnless(skip) };
 
 databaseContract(
   (title, check, timeout) =>
-    testOnPostgres(`postgresStorage: ${title}`, { timeout }, check),
+    onPostgres.test(`postgresStorage: ${title}`, { timeout }, check),
   async () => {
     const url = new URL(await emptyDatabase());
     // Sixteen of them are opened at once, and a server has a hundred connections.

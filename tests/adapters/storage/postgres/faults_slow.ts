@@ -106,16 +106,18 @@ async function enableTls(cluster: Cluster): Promise<string> {
 let shared: Promise<Cluster> | undefined;
 after(async () => await (await shared)?.close());
 
-function testOnCluster(
-  what: string,
-  check: (given: Given) => Promise<void>,
-): void {
-  const options = { skip: NO_CLUSTER, timeout: 120_000 };
-  test(`postgresStorage ${what}`, options, async (t) => {
-    const cluster = await (shared ??= startCluster({ password: PASSWORD }));
-    await check({ t, cluster, url: await cluster.newDatabase() });
-  });
-}
+const withCluster = {
+  test(
+    what: string,
+    check: (given: Given) => Promise<void>,
+  ): void {
+    const options = { skip: NO_CLUSTER, timeout: 120_000 };
+    test(`postgresStorage ${what}`, options, async (t) => {
+      const cluster = await (shared ??= startCluster({ password: PASSWORD }));
+      await check({ t, cluster, url: await cluster.newDatabase() });
+    });
+  },
+};
 
 interface Given {
   readonly t: TestContext;
@@ -124,106 +126,94 @@ interface Given {
   readonly url: string;
 }
 
-testOnCluster(
-  "says that a database in another encoding cannot hold every name",
-  async ({ cluster }) => {
-    await cluster.query(
-      "create database latin template template0 encoding 'SQL_ASCII'",
-    );
-    await assertRefused(
-      cluster.url("latin"),
-      /is SQL_ASCII, .* ENCODING 'UTF8' TEMPLATE/,
-    );
-  },
-);
+withCluster.test("says that a database in another encoding cannot hold every name", async ({ cluster }) => {
+  await cluster.query(
+    "create database latin template template0 encoding 'SQL_ASCII'",
+  );
+  await assertRefused(
+    cluster.url("latin"),
+    /is SQL_ASCII, .* ENCODING 'UTF8' TEMPLATE/,
+  );
+});
 
-testOnCluster(
-  "lets a user who may only read and add use existing tables",
-  async ({ t, cluster, url }) => {
-    await cluster.query(`create role clerk login password '${PASSWORD}'`);
-    const clerk = new URL(url);
-    clerk.username = "clerk";
-    await assertRefused(clerk.href, /permission denied for schema/);
-    await (await postgresStorage(url, PATIENCE)).close();
-    await runSql(
-      url,
-      `grant select on all tables in schema public to clerk;
+withCluster.test("lets a user who may only read and add use existing tables", async ({ t, cluster, url }) => {
+  await cluster.query(`create role clerk login password '${PASSWORD}'`);
+  const clerk = new URL(url);
+  clerk.username = "clerk";
+  await assertRefused(clerk.href, /permission denied for schema/);
+  await (await postgresStorage(url, PATIENCE)).close();
+  await runSql(
+    url,
+    `grant select on all tables in schema public to clerk;
       grant insert on pets, api_keys to clerk`,
-    );
-    const storage = await open(t, clerk.href);
-    const { id } = await storage.create(REX);
-    assert.equal((await storage.get(id))?.name, "Rex");
-    // Keys want more: their records come and go, and the id is taken first.
-    await assert.rejects(storage.create(REX, key(0)), /permission/);
-    await runSql(
-      url,
-      `grant insert, update, delete on idempotency_keys to clerk;
+  );
+  const storage = await open(t, clerk.href);
+  const { id } = await storage.create(REX);
+  assert.equal((await storage.get(id))?.name, "Rex");
+  // Keys want more: their records come and go, and the id is taken first.
+  await assert.rejects(storage.create(REX, key(0)), /permission/);
+  await runSql(
+    url,
+    `grant insert, update, delete on idempotency_keys to clerk;
       grant usage on sequence pets_id_seq to clerk`,
-    );
-    const pet = await storage.create(REX, key(0));
-    const again = await storage.create(REX, key(0));
-    assert.deepEqual(again, { ...pet, replayed: true });
-    await runSql(
-      url,
-      "revoke select on pets from clerk; grant select (id) on pets to clerk",
-    );
-    await assert.rejects(storage.create(REX, key(0)), /denied for table pets/);
-  },
-);
+  );
+  const pet = await storage.create(REX, key(0));
+  const again = await storage.create(REX, key(0));
+  assert.deepEqual(again, { ...pet, replayed: true });
+  await runSql(
+    url,
+    "revoke select on pets from clerk; grant select (id) on pets to clerk",
+  );
+  await assert.rejects(storage.create(REX, key(0)), /denied for table pets/);
+});
 
-testOnCluster(
-  "reads and creates while its table is reindexed, and ends in no deadlock",
-  async ({ t, cluster, url }) => {
-    const name = new URL(url).pathname.slice(1);
-    await cluster.query(`alter database ${name} set deadlock_timeout = '20ms'`);
-    const storage = await open(t, url);
-    let isOver = false;
-    const users = Array.from({ length: 50 }, async (_, user) => {
-      for (let i = user; !isOver; i++) {
-        const limit = 1 + i % 20;
-        await storage.list(i % 3 === 0 ? { limit, status: "sold" } : { limit });
-        if (user === 0) await storage.create(REX);
-      }
-    });
-    const using = awaitedLater(Promise.all(users));
-    for (let i = 0; i < 30; i++) await runSql(url, "reindex table pets");
-    isOver = true;
-    await using;
-    const [ends] = await cluster.query(
-      `select deadlocks from pg_stat_database where datname = '${name}'`,
-    );
-    assert.equal(Number(ends?.deadlocks), 0);
-  },
-);
+withCluster.test("reads and creates while its table is reindexed, and ends in no deadlock", async ({ t, cluster, url }) => {
+  const name = new URL(url).pathname.slice(1);
+  await cluster.query(`alter database ${name} set deadlock_timeout = '20ms'`);
+  const storage = await open(t, url);
+  let isOver = false;
+  const users = Array.from({ length: 50 }, async (_, user) => {
+    for (let i = user; !isOver; i++) {
+      const limit = 1 + i % 20;
+      await storage.list(i % 3 === 0 ? { limit, status: "sold" } : { limit });
+      if (user === 0) await storage.create(REX);
+    }
+  });
+  const using = awaitedLater(Promise.all(users));
+  for (let i = 0; i < 30; i++) await runSql(url, "reindex table pets");
+  isOver = true;
+  await using;
+  const [ends] = await cluster.query(
+    `select deadlocks from pg_stat_database where datname = '${name}'`,
+  );
+  assert.equal(Number(ends?.deadlocks), 0);
+});
 
 for (const isolation of ["repeatable read", "serializable"]) {
-  testOnCluster(
-    `takes turns with ${isolation} as the default`,
-    async ({ t, cluster, url }) => {
-      const name = new URL(url).pathname.slice(1);
-      await cluster.query(
-        `alter database ${name} set default_transaction_isolation = '${isolation}'`,
-      );
-      const storages = await Promise.all(
-        Array.from({ length: 8 }, () => open(t, url)),
-      );
-      const record = { name: "first", created: new Date(0) };
-      const first = await Promise.all(
-        storages.map(({ apiKeys }, index) =>
-          apiKeys.insertFirst({ ...record, digest: `${index}` })
-        ),
-      );
-      assert.equal(first.filter((record) => record !== undefined).length, 1);
-      const creates = storages.flatMap((storage) =>
-        [1, 2, 3].map(() => storage.create(REX))
-      );
-      assert.equal((await Promise.all(creates)).length, 24);
-      await assertRefused(
-        `${url}?pgbouncer=true`,
-        /cannot be set through a pool/,
-      );
-    },
-  );
+  withCluster.test(`takes turns with ${isolation} as the default`, async ({ t, cluster, url }) => {
+    const name = new URL(url).pathname.slice(1);
+    await cluster.query(
+      `alter database ${name} set default_transaction_isolation = '${isolation}'`,
+    );
+    const storages = await Promise.all(
+      Array.from({ length: 8 }, () => open(t, url)),
+    );
+    const record = { name: "first", created: new Date(0) };
+    const first = await Promise.all(
+      storages.map(({ apiKeys }, index) =>
+        apiKeys.insertFirst({ ...record, digest: `${index}` })
+      ),
+    );
+    assert.equal(first.filter((record) => record !== undefined).length, 1);
+    const creates = storages.flatMap((storage) =>
+      [1, 2, 3].map(() => storage.create(REX))
+    );
+    assert.equal((await Promise.all(creates)).length, 24);
+    await assertRefused(
+      `${url}?pgbouncer=true`,
+      /cannot be set through a pool/,
+    );
+  });
 }
 
 onCluster()(
@@ -308,114 +298,102 @@ onCluster()(
   },
 );
 
-testOnCluster(
-  "hears of a commit without its standby, however little is told",
-  async ({ t, cluster, url }) => {
-    await (await open(t, url)).ping();
-    const quiet = `${url}?options=-c%20client_min_messages%3Derror`;
-    await loseStandby(cluster);
-    atEnd(t, () => forgetStandby(cluster));
-    const storage = await open(t, quiet);
-    const creating = awaitedLater(storage.create(REX));
-    await untilDone(cluster, `pg_cancel_backend(pid) ${WAITS}`);
-    await assertFault(creating, "outcome_unknown", /synchronous replication/);
-  },
-);
+withCluster.test("hears of a commit without its standby, however little is told", async ({ t, cluster, url }) => {
+  await (await open(t, url)).ping();
+  const quiet = `${url}?options=-c%20client_min_messages%3Derror`;
+  await loseStandby(cluster);
+  atEnd(t, () => forgetStandby(cluster));
+  const storage = await open(t, quiet);
+  const creating = awaitedLater(storage.create(REX));
+  await untilDone(cluster, `pg_cancel_backend(pid) ${WAITS}`);
+  await assertFault(creating, "outcome_unknown", /synchronous replication/);
+});
 
-testOnCluster(
-  "does not end a commit that waits for its standby, however long",
-  async ({ t, cluster, url }) => {
-    const storage = await open(t, url, { queryTimeout: 500 });
-    await loseStandby(cluster);
-    atEnd(t, () => forgetStandby(cluster));
-    await assertFault(storage.create(REX), "outcome_unknown", /timeout/);
-    // PostgreSQL's own limit is half a second longer than ours.
-    await delay(2000);
-    assert.equal((await cluster.query(`select pid ${WAITS}`)).length, 1);
-    assert.deepEqual(await runSql(url, "select from pets"), []);
-  },
-);
+withCluster.test("does not end a commit that waits for its standby, however long", async ({ t, cluster, url }) => {
+  const storage = await open(t, url, { queryTimeout: 500 });
+  await loseStandby(cluster);
+  atEnd(t, () => forgetStandby(cluster));
+  await assertFault(storage.create(REX), "outcome_unknown", /timeout/);
+  // PostgreSQL's own limit is half a second longer than ours.
+  await delay(2000);
+  assert.equal((await cluster.query(`select pid ${WAITS}`)).length, 1);
+  assert.deepEqual(await runSql(url, "select from pets"), []);
+});
 
-testOnCluster(
-  "acknowledges a replay only when the synchronous standby has it",
-  async ({ t, cluster, url }) => {
-    const times = { queryTimeout: 4000 };
-    const storages = [
-      await open(t, url, times),
-      await open(t, url, times),
-    ] as const;
-    const [storage] = storages;
-    const outcomeOf = (create: Promise<unknown>): Promise<string> =>
-      create.then(() => "acknowledged", ({ kind }) => kind);
+withCluster.test("acknowledges a replay only when the synchronous standby has it", async ({ t, cluster, url }) => {
+  const times = { queryTimeout: 4000 };
+  const storages = [
+    await open(t, url, times),
+    await open(t, url, times),
+  ] as const;
+  const [storage] = storages;
+  const outcomeOf = (create: Promise<unknown>): Promise<string> =>
+    create.then(() => "acknowledged", ({ kind }) => kind);
 
-    const known = await storage.create(REX, key(0));
-    await loseStandby(cluster);
-    atEnd(t, () => forgetStandby(cluster));
-    for (let round = 0; round < 2; round++) {
-      const outcome = await outcomeOf(storage.create(REX, key(1)));
-      assert.equal(outcome, "outcome_unknown");
-      // Ends the wait of the commit: it is on the primary only.
-      const cancelled = () =>
-        cluster.query(`select pg_cancel_backend(pid) ${WAITS}`);
-      await until("nobody waits", async () => (await cancelled()).length === 0);
-      assert.equal((await storage.list({ limit: 9 })).pets.length, 2);
-    }
+  const known = await storage.create(REX, key(0));
+  await loseStandby(cluster);
+  atEnd(t, () => forgetStandby(cluster));
+  for (let round = 0; round < 2; round++) {
+    const outcome = await outcomeOf(storage.create(REX, key(1)));
+    assert.equal(outcome, "outcome_unknown");
+    // Ends the wait of the commit: it is on the primary only.
+    const cancelled = () =>
+      cluster.query(`select pg_cancel_backend(pid) ${WAITS}`);
+    await until("nobody waits", async () => (await cancelled()).length === 0);
+    assert.equal((await storage.list({ limit: 9 })).pets.length, 2);
+  }
 
-    const outcomes: string[] = [];
-    for (let i = 0; i < 6; i++) {
-      const creates = storages.map((storage) =>
-        outcomeOf(storage.create(REX, key(i % 2)))
-      );
-      outcomes.push(...await Promise.all(creates));
-      for (const storage of storages) {
-        assert.deepEqual(await storage.get(known.id), known);
-      }
-    }
-    // The first keeps the lock and waits, even after its client has left.
-    assert.deepEqual(outcomes.sort(), [
-      "outcome_unknown",
-      ...Array(11).fill("unavailable"),
-    ]);
-    assert.equal((await cluster.query(`select pid ${WAITS}`)).length, 1);
-
-    await forgetStandby(cluster);
-    // A lock that is not free yet is no failure here.
-    while (await outcomeOf(storage.create(REX)) !== "acknowledged");
-    const again = await storage.create(REX, key(0));
-    assert.deepEqual(again, { ...known, replayed: true });
-    assert.equal((await storage.create(REX, key(1))).replayed, true);
-    assert.equal((await storage.create(REX, key(2))).replayed, undefined);
-  },
-);
-
-testOnCluster(
-  "answers in time if its connections, or a lock, are taken",
-  async ({ t, cluster, url }) => {
-    const parameters =
-      `connection_limit=1&host=127.0.0.1,127.0.0.1&port=${cluster.port}`;
-    const times = { connectTimeout: 1000 };
-    const storage = await open(t, `${url}?${parameters}`, times);
-    const locker = await connect(t, url);
-    await locker.query("begin; lock table pets");
-    const creating = awaitedLater(storage.create(REX));
-    await untilDone(
-      cluster,
-      "from pg_stat_activity where wait_event_type = 'Lock'",
+  const outcomes: string[] = [];
+  for (let i = 0; i < 6; i++) {
+    const creates = storages.map((storage) =>
+      outcomeOf(storage.create(REX, key(i % 2)))
     );
-    const since = performance.now();
-    // No other server is tried, because it would not help.
-    await assertFault(
-      storage.get(petId(1n)),
-      "unavailable",
-      /\d: no connection was free for 1000 ms \(connection_limit is 1\)$/,
-    );
-    const took = performance.now() - since;
-    assert.ok(took > 900 && took < 9000, `${took} ms`);
-    await assertFault(creating, "unavailable", /lock/);
-    await locker.end();
-    assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
-  },
-);
+    outcomes.push(...await Promise.all(creates));
+    for (const storage of storages) {
+      assert.deepEqual(await storage.get(known.id), known);
+    }
+  }
+  // The first keeps the lock and waits, even after its client has left.
+  assert.deepEqual(outcomes.sort(), [
+    "outcome_unknown",
+    ...Array(11).fill("unavailable"),
+  ]);
+  assert.equal((await cluster.query(`select pid ${WAITS}`)).length, 1);
+
+  await forgetStandby(cluster);
+  // A lock that is not free yet is no failure here.
+  while (await outcomeOf(storage.create(REX)) !== "acknowledged");
+  const again = await storage.create(REX, key(0));
+  assert.deepEqual(again, { ...known, replayed: true });
+  assert.equal((await storage.create(REX, key(1))).replayed, true);
+  assert.equal((await storage.create(REX, key(2))).replayed, undefined);
+});
+
+withCluster.test("answers in time if its connections, or a lock, are taken", async ({ t, cluster, url }) => {
+  const parameters =
+    `connection_limit=1&host=127.0.0.1,127.0.0.1&port=${cluster.port}`;
+  const times = { connectTimeout: 1000 };
+  const storage = await open(t, `${url}?${parameters}`, times);
+  const locker = await connect(t, url);
+  await locker.query("begin; lock table pets");
+  const creating = awaitedLater(storage.create(REX));
+  await untilDone(
+    cluster,
+    "from pg_stat_activity where wait_event_type = 'Lock'",
+  );
+  const since = performance.now();
+  // No other server is tried, because it would not help.
+  await assertFault(
+    storage.get(petId(1n)),
+    "unavailable",
+    /\d: no connection was free for 1000 ms \(connection_limit is 1\)$/,
+  );
+  const took = performance.now() - since;
+  assert.ok(took > 900 && took < 9000, `${took} ms`);
+  await assertFault(creating, "unavailable", /lock/);
+  await locker.end();
+  assert.deepEqual((await storage.list({ limit: 1 })).pets, []);
+});
 
 /** Opens a storage, which is closed after the test. */
 async function open(

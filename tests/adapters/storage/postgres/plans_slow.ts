@@ -18,9 +18,11 @@ import {
 import { connect } from "../../../support/postgres/sql.ts";
 import { onCluster } from "../../../support/postgres/test_cluster.ts";
 
-const testOnCluster = onCluster({
-  settings: { fsync: "off", max_wal_size: "4GB", autovacuum: "off" },
-});
+const withCluster = {
+  test: onCluster({
+    settings: { fsync: "off", max_wal_size: "4GB", autovacuum: "off" },
+  }),
+};
 const PETS = 2_500_000;
 /** Enough for the rows of a page of 100, wherever they lie, and the way to them in the indexes. */
 const MOST = 115;
@@ -87,93 +89,87 @@ async function blocksOf(
   return countBlocks(Plan);
 }
 
-testOnCluster(
-  "a page of 2.5 million pets reads no more when it shares a statement",
-  async ({ t, cluster }) => {
-    const url = await cluster.newDatabase();
-    await (await postgresStorage(url)).close();
-    const client = await connect(t, url);
-    await client.query(
-      `insert into pets (name, category_id, status)
+withCluster.test("a page of 2.5 million pets reads no more when it shares a statement", async ({ t, cluster }) => {
+  const url = await cluster.newDatabase();
+  await (await postgresStorage(url)).close();
+  const client = await connect(t, url);
+  await client.query(
+    `insert into pets (name, category_id, status)
       select 'Rex ' || i, i, (i % 1000 = 0)::int from generate_series(1, ${PETS}) as i`,
-    );
-    await client.query("vacuum analyze pets");
-    for (
-      const [name, { text }] of Object.entries({
-        LIST,
-        LIST_STATUS,
-        LIST_ALL,
-      })
-    ) {
-      await client.query(`prepare ${name} as ${text}`);
-    }
+  );
+  await client.query("vacuum analyze pets");
+  for (
+    const [name, { text }] of Object.entries({
+      LIST,
+      LIST_STATUS,
+      LIST_ALL,
+    })
+  ) {
+    await client.query(`prepare ${name} as ${text}`);
+  }
 
-    for (const mode of ["force_custom_plan", "force_generic_plan"]) {
-      await client.query(`set plan_cache_mode = ${mode}`);
-      let sum = 0;
-      for (const page of PAGES) {
-        const { after, size, code } = page;
-        const alone = code === undefined
-          ? await blocksOf(client, "LIST", [after, size])
-          : await blocksOf(client, "LIST_STATUS", [after, size, code]);
-        const shared = await blocksOf(client, "LIST_ALL", together([page]));
-        const what = `${mode} ${JSON.stringify(page)}: ${shared}, ${alone}`;
-        assert.ok(shared <= alone, what);
-        assert.ok(alone <= MOST, what);
-        sum += alone;
-      }
-      const all = await blocksOf(client, "LIST_ALL", together(PAGES));
-      assert.ok(all <= sum, `${mode}: ${all} of ${sum}`);
+  for (const mode of ["force_custom_plan", "force_generic_plan"]) {
+    await client.query(`set plan_cache_mode = ${mode}`);
+    let sum = 0;
+    for (const page of PAGES) {
+      const { after, size, code } = page;
+      const alone = code === undefined
+        ? await blocksOf(client, "LIST", [after, size])
+        : await blocksOf(client, "LIST_STATUS", [after, size, code]);
+      const shared = await blocksOf(client, "LIST_ALL", together([page]));
+      const what = `${mode} ${JSON.stringify(page)}: ${shared}, ${alone}`;
+      assert.ok(shared <= alone, what);
+      assert.ok(alone <= MOST, what);
+      sum += alone;
     }
-  },
-);
+    const all = await blocksOf(client, "LIST_ALL", together(PAGES));
+    assert.ok(all <= sum, `${mode}: ${all} of ${sum}`);
+  }
+});
 
-testOnCluster(
-  "creates with keys read no more if a million keys came since they were planned",
-  async ({ t, cluster }) => {
-    const url = await cluster.newDatabase();
-    await (await postgresStorage(url)).close();
-    const options = `${SETTINGS} -c statement_timeout=20s`;
-    const client = await connect(
-      t,
-      `${url}?options=${encodeURIComponent(options)}`,
-    );
-    const create = async (state: string, keys: readonly string[]) => {
-      const all = (value: number) => arrayOf(keys.map(() => value));
-      const pets = [all(7), all(7), all(0)];
-      const values = [...pets, "'3s'", arrayOf(keys), 86_400_000];
-      const created = await blocksOf(client, "CREATE_ONCE", values);
-      const replayed = await blocksOf(client, "REPLAYS", [arrayOf(keys)]);
-      const what = `${keys.length} of ${keys[0]}: ${created}, ${replayed}`;
-      assert.ok(created <= 100 + 25 * keys.length, `${state}, ${what}`);
-      assert.ok(replayed <= 100 + 25 * keys.length, `${state}, ${what}`);
-    };
-    const creates = async (state: string) => {
-      const hundred = Array.from({ length: 100 }, (_, i) => i);
-      await create(state, [`${state} alone`]);
-      await create(state, hundred.map((i) => `${state} new ${i}`));
-      await create(state, hundred.map((i) => `live ${i}`));
-      await create(state, hundred.map((i) => `expired ${i}`));
-    };
-    await client.query("analyze");
-    for (const [name, { text }] of Object.entries({ CREATE_ONCE, REPLAYS })) {
-      await client.query(`prepare ${name} as ${text}`);
-    }
-    await creates("empty");
-    await client.query("set statement_timeout = 0");
+withCluster.test("creates with keys read no more if a million keys came since they were planned", async ({ t, cluster }) => {
+  const url = await cluster.newDatabase();
+  await (await postgresStorage(url)).close();
+  const options = `${SETTINGS} -c statement_timeout=20s`;
+  const client = await connect(
+    t,
+    `${url}?options=${encodeURIComponent(options)}`,
+  );
+  const create = async (state: string, keys: readonly string[]) => {
+    const all = (value: number) => arrayOf(keys.map(() => value));
+    const pets = [all(7), all(7), all(0)];
+    const values = [...pets, "'3s'", arrayOf(keys), 86_400_000];
+    const created = await blocksOf(client, "CREATE_ONCE", values);
+    const replayed = await blocksOf(client, "REPLAYS", [arrayOf(keys)]);
+    const what = `${keys.length} of ${keys[0]}: ${created}, ${replayed}`;
+    assert.ok(created <= 100 + 25 * keys.length, `${state}, ${what}`);
+    assert.ok(replayed <= 100 + 25 * keys.length, `${state}, ${what}`);
+  };
+  const creates = async (state: string) => {
+    const hundred = Array.from({ length: 100 }, (_, i) => i);
+    await create(state, [`${state} alone`]);
+    await create(state, hundred.map((i) => `${state} new ${i}`));
+    await create(state, hundred.map((i) => `live ${i}`));
+    await create(state, hundred.map((i) => `expired ${i}`));
+  };
+  await client.query("analyze");
+  for (const [name, { text }] of Object.entries({ CREATE_ONCE, REPLAYS })) {
+    await client.query(`prepare ${name} as ${text}`);
+  }
+  await creates("empty");
+  await client.query("set statement_timeout = 0");
+  await client.query(
+    "insert into pets select i, 'Rex', 7, 0 from generate_series(1000, 1000000) as i",
+  );
+  for (const [kind, age] of [["live", 1000], ["expired", 90_000_000]]) {
     await client.query(
-      "insert into pets select i, 'Rex', 7, 0 from generate_series(1000, 1000000) as i",
-    );
-    for (const [kind, age] of [["live", 1000], ["expired", 90_000_000]]) {
-      await client.query(
-        `insert into idempotency_keys select '${kind} ' || i, i + 1000,
+      `insert into idempotency_keys select '${kind} ' || i, i + 1000,
           extract(epoch from now()) * 1000 - ${age}
         from generate_series(1, 500000) as i on conflict do nothing`,
-      );
-    }
-    await client.query("reset statement_timeout");
-    await creates("grown");
-    await client.query("analyze");
-    await creates("analyzed");
-  },
-);
+    );
+  }
+  await client.query("reset statement_timeout");
+  await creates("grown");
+  await client.query("analyze");
+  await creates("analyzed");
+});

@@ -45,150 +45,136 @@ const NO_SMALL_DISK = skipping(
 );
 
 /** Registers a test on a file system of 4 MB, with a folder beside it, or skips it. */
-function testOnSmallDisk(
-  title: string,
-  check: (
-    given: {
-      readonly t: TestContext;
-      readonly disk: string;
-      readonly folder: string;
-    },
-  ) => Promise<void>,
-): void {
-  test(title, { skip: NO_SMALL_DISK }, async (t) => {
-    const folder = newFolder(t);
-    const disk = mkdtempSync(join(folder, "disk-"));
-    execFileSync("mount", toMount(disk));
-    atEnd(t, () => execFileSync("umount", ["--lazy", disk]));
-    await check({ t, disk, folder });
-  });
-}
-
-testOnSmallDisk(
-  "sqliteStorage on a full disk refuses creates, reads on, and recovers",
-  async ({ disk }) => {
-    const path = join(disk, "full.db");
-    const filler = join(disk, "filler");
-    writeFileSync(filler, new Uint8Array(1_000_000));
-    const storage = await sqliteStorage(path);
-    const kept: Pet[] = [];
-
-    const error = await createUntilRefused(storage, kept);
-    assert.equal(error.kind, "unavailable");
-    assert.match(error.message, /the disk is full/);
-    assert.ok(kept.length > 1000);
-    await storage.ping();
-    assert.equal((await storage.list({ limit: 9 })).pets.length, 9);
-
-    rmSync(filler);
-    const create = () => storage.create(BIG_REX);
-    kept.push(...await Promise.all(Array.from({ length: 300 }, create)));
-    await storage.close();
-
-    const reopened = await sqliteStorage(path);
-    for (const { id } of kept) {
-      assert.equal((await reopened.get(id))?.name, BIG_REX.name, `${id}`);
-    }
-    // No refused create happened.
-    const last = kept.reduce((last, { id }) => id > last ? id : last, 0n);
-    assert.equal(last, BigInt(kept.length));
-    assert.equal(await reopened.get(petId(last + 1n)), undefined);
-    await reopened.close();
+const onSmallDisk = {
+  test(
+    title: string,
+    check: (
+      given: {
+        readonly t: TestContext;
+        readonly disk: string;
+        readonly folder: string;
+      },
+    ) => Promise<void>,
+  ): void {
+    test(title, { skip: NO_SMALL_DISK }, async (t) => {
+      const folder = newFolder(t);
+      const disk = mkdtempSync(join(folder, "disk-"));
+      execFileSync("mount", toMount(disk));
+      atEnd(t, () => execFileSync("umount", ["--lazy", disk]));
+      await check({ t, disk, folder });
+    });
   },
-);
+};
 
-testOnSmallDisk(
-  "sqliteStorage saves what its deleted log holds once a full disk has space",
-  async ({ disk }) => {
-    const path = join(disk, "full.db");
-    const filler = join(disk, "filler");
-    const storage = await sqliteStorage(path);
-    const create = () => storage.create(BIG_REX);
-    await Promise.all(Array.from({ length: 200 }, create));
-    assert.throws(() => writeFileSync(filler, new Uint8Array(5_000_000)));
-    rmSync(`${path}-wal`);
-    await assert.rejects(storage.ping(), /-wal was deleted while in use/);
-    await delay(250); // it looks again each 100 ms
-    rmSync(filler);
-    await until(
-      "the file has it all",
-      () => readFileSync(path).includes(BIG_REX.name),
-    );
-    await storage.close();
-    const reopened = await sqliteStorage(path);
-    assert.equal((await reopened.list({ limit: 999 })).pets.length, 200);
-    await reopened.close();
-  },
-);
+onSmallDisk.test("sqliteStorage on a full disk refuses creates, reads on, and recovers", async ({ disk }) => {
+  const path = join(disk, "full.db");
+  const filler = join(disk, "filler");
+  writeFileSync(filler, new Uint8Array(1_000_000));
+  const storage = await sqliteStorage(path);
+  const kept: Pet[] = [];
 
-testOnSmallDisk(
-  "an index that was emptied on a full disk is made anew once there is space",
-  async ({ disk }) => {
-    // In another process, which a touch of what is not there would end.
-    const server = startStorage();
-    const path = join(disk, "full.db");
-    const filler = join(disk, "filler");
-    await server.tell(`open ${path}`);
-    const created = await server.tell("create 20 4");
-    truncateSync(`${path}-shm`);
-    const write = () =>
-      writeFileSync(filler, new Uint8Array(1e5), { flag: "a" });
-    assert.throws(() => {
-      for (;;) write();
-    }, /ENOSPC|os error 28|space/i);
-    await delay(500);
-    const ping = `${await server.tell("ping")}`;
-    assert.match(ping, /full\.db-shm was emptied while in use/);
-    rmSync(filler);
-    assert.deepEqual(await server.tell("close"), ["closed"]);
-    await server.end();
-    const storage = await sqliteStorage(path);
-    assert.equal(
-      (await storage.list({ limit: 99 })).pets.length,
-      created.length,
-    );
-    await storage.close();
-  },
-);
+  const error = await createUntilRefused(storage, kept);
+  assert.equal(error.kind, "unavailable");
+  assert.match(error.message, /the disk is full/);
+  assert.ok(kept.length > 1000);
+  await storage.ping();
+  assert.equal((await storage.list({ limit: 9 })).pets.length, 9);
 
-testOnSmallDisk(
-  "sqliteStorage refuses to open a file on a read-only disk",
-  async ({ disk }) => {
-    const path = join(disk, "old.db");
+  rmSync(filler);
+  const create = () => storage.create(BIG_REX);
+  kept.push(...await Promise.all(Array.from({ length: 300 }, create)));
+  await storage.close();
+
+  const reopened = await sqliteStorage(path);
+  for (const { id } of kept) {
+    assert.equal((await reopened.get(id))?.name, BIG_REX.name, `${id}`);
+  }
+  // No refused create happened.
+  const last = kept.reduce((last, { id }) => id > last ? id : last, 0n);
+  assert.equal(last, BigInt(kept.length));
+  assert.equal(await reopened.get(petId(last + 1n)), undefined);
+  await reopened.close();
+});
+
+onSmallDisk.test("sqliteStorage saves what its deleted log holds once a full disk has space", async ({ disk }) => {
+  const path = join(disk, "full.db");
+  const filler = join(disk, "filler");
+  const storage = await sqliteStorage(path);
+  const create = () => storage.create(BIG_REX);
+  await Promise.all(Array.from({ length: 200 }, create));
+  assert.throws(() => writeFileSync(filler, new Uint8Array(5_000_000)));
+  rmSync(`${path}-wal`);
+  await assert.rejects(storage.ping(), /-wal was deleted while in use/);
+  await delay(250); // it looks again each 100 ms
+  rmSync(filler);
+  await until(
+    "the file has it all",
+    () => readFileSync(path).includes(BIG_REX.name),
+  );
+  await storage.close();
+  const reopened = await sqliteStorage(path);
+  assert.equal((await reopened.list({ limit: 999 })).pets.length, 200);
+  await reopened.close();
+});
+
+onSmallDisk.test("an index that was emptied on a full disk is made anew once there is space", async ({ disk }) => {
+  // In another process, which a touch of what is not there would end.
+  const server = startStorage();
+  const path = join(disk, "full.db");
+  const filler = join(disk, "filler");
+  await server.tell(`open ${path}`);
+  const created = await server.tell("create 20 4");
+  truncateSync(`${path}-shm`);
+  const write = () => writeFileSync(filler, new Uint8Array(1e5), { flag: "a" });
+  assert.throws(() => {
+    for (;;) write();
+  }, /ENOSPC|os error 28|space/i);
+  await delay(500);
+  const ping = `${await server.tell("ping")}`;
+  assert.match(ping, /full\.db-shm was emptied while in use/);
+  rmSync(filler);
+  assert.deepEqual(await server.tell("close"), ["closed"]);
+  await server.end();
+  const storage = await sqliteStorage(path);
+  assert.equal(
+    (await storage.list({ limit: 99 })).pets.length,
+    created.length,
+  );
+  await storage.close();
+});
+
+onSmallDisk.test("sqliteStorage refuses to open a file on a read-only disk", async ({ disk }) => {
+  const path = join(disk, "old.db");
+  await (await sqliteStorage(path)).close();
+  execFileSync("mount", ["-o", "remount,ro", disk]);
+  for (const name of ["old.db", "new.db"]) {
+    await assert.rejects(sqliteStorage(join(disk, name)), {
+      name: "StorageError",
+      kind: "unavailable",
+      message: / read-only(?:, for this user or for all| for this user)$/,
+    }, name);
+  }
+});
+
+onSmallDisk.test("sqliteStorage warns once of a file that is mounted without its folder", async ({ t, disk, folder }) => {
+  await (await sqliteStorage(join(disk, "pets.db"))).close();
+  const path = join(folder, "mounted.db");
+  writeFileSync(path, "");
+  execFileSync("mount", ["--bind", join(disk, "pets.db"), path]);
+  const lines: string[] = [];
+  t.mock.method(console, "warn", (line: string) => void lines.push(line));
+  try {
+    const other = new DatabaseSync(path);
+    other.exec("BEGIN IMMEDIATE");
+    await assert.rejects(sqliteStorage(path, { lockTimeout: 30 }), /locked/);
+    other.close();
     await (await sqliteStorage(path)).close();
-    execFileSync("mount", ["-o", "remount,ro", disk]);
-    for (const name of ["old.db", "new.db"]) {
-      await assert.rejects(sqliteStorage(join(disk, name)), {
-        name: "StorageError",
-        kind: "unavailable",
-        message: / read-only(?:, for this user or for all| for this user)$/,
-      }, name);
-    }
-  },
-);
-
-testOnSmallDisk(
-  "sqliteStorage warns once of a file that is mounted without its folder",
-  async ({ t, disk, folder }) => {
-    await (await sqliteStorage(join(disk, "pets.db"))).close();
-    const path = join(folder, "mounted.db");
-    writeFileSync(path, "");
-    execFileSync("mount", ["--bind", join(disk, "pets.db"), path]);
-    const lines: string[] = [];
-    t.mock.method(console, "warn", (line: string) => void lines.push(line));
-    try {
-      const other = new DatabaseSync(path);
-      other.exec("BEGIN IMMEDIATE");
-      await assert.rejects(sqliteStorage(path, { lockTimeout: 30 }), /locked/);
-      other.close();
-      await (await sqliteStorage(path)).close();
-    } finally {
-      execFileSync("umount", [path]);
-    }
-    assert.equal(lines.length, 1);
-    assert.match(`${lines}`, /another file system .* mount the folder$/);
-  },
-);
+  } finally {
+    execFileSync("umount", [path]);
+  }
+  assert.equal(lines.length, 1);
+  assert.match(`${lines}`, /another file system .* mount the folder$/);
+});
 
 const NO_FAILING_DISK = skipping(
   failingDisk === undefined && "it needs Linux and a C compiler",
