@@ -38,7 +38,7 @@ export function readOutcome<T extends object>(
   call: ClientCall<T>,
   { key, origin, now, uncertain }: Settings & { readonly uncertain: boolean },
 ): Outcome<T> {
-  const { status, headers, text, fault, cause } = received;
+  const { status, headers, text = "", fault, cause } = received;
   const isCreate = call.body !== undefined;
   const requestId = headers.get("x-request-id");
   const known = {
@@ -55,7 +55,7 @@ export function readOutcome<T extends object>(
   if (fault !== undefined) {
     return fail(fault, show(describeFault(received, origin), key));
   }
-  const body = parseWithInt64(text ?? "", "id", "categoryId");
+  const body = parseWithInt64(text, "id", "categoryId");
   if (status === (isCreate ? 201 : 200)) {
     if (body === undefined) return fail("invalid_response", NOT_JSON);
     try {

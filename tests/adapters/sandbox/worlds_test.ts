@@ -64,6 +64,18 @@ test("a world may have any number of keys", () => {
   }
 });
 
+test("a key that a world gave up stays with the world that it begins", () => {
+  const worlds = createWorlds({ worlds: true });
+  const first = worlds.find("Bearer test-a");
+  assert.ok("journal" in first);
+  worlds.setKeys(first, ["test-b"]);
+  worlds.setKeys(first, []);
+  const second = worlds.find("Bearer test-b");
+  assert.notEqual(second, first);
+  worlds.setKeys(first, []);
+  assert.equal(worlds.find("Bearer test-b"), second);
+});
+
 test("maxPets holds for all worlds together, and names DELETE if none can begin", async () => {
   const { create, list } = open({ maxPets: 5 });
   assert.equal((await create("test-a")).status, 201);
