@@ -2,14 +2,13 @@
  * Runs tests with what they share: one PostgreSQL server, one seed for all properties, and one list
  * of what is missing and how many tests were skipped because of it. `deno.json` has the tasks.
  *
- *     deno run -A tests/run.ts test | laws | all | node | long | mutants [--runs N] [--seed N] [PATH…]
+ *     deno run -A tests/run.ts test | laws | all | node | long [--runs N] [--seed N] [PATH…]
  *
  * - `test`: all `*_test.ts`, the examples in comments, and the adapters of Node and Bun on these.
  * - `laws`: the properties alone.
  * - `all`: what takes longer, `*_slow.ts` and most `*_fault.ts`; and `test` on Bun and on Node.
  * - `node`: `test` there, or the files that PATH matches.
- * - `long`: `*_long.ts`, the other `*_fault.ts`, all of them on Bun and on Node, 20,000 runs of each property, and `mutants`.
- * - `mutants`: `lab/mutants.ts`, which says what else it takes.
+ * - `long`: `*_long.ts`, the other `*_fault.ts`, all of them on Bun and on Node, and 20,000 runs of each property.
  *
  * `--runs` applies to every property, but is at most 2000 where PostgreSQL is asked; without it,
  * each has its usual number. If no test ends for some minutes, the hanging one is named and ended.
@@ -52,11 +51,6 @@ const PARALLEL: Step = [...DENO, "--parallel"];
 
 const ON_BUN: Step = [...BUN, "tests/"];
 const ON_NODE: Step = [...NODE, "--test-concurrency=2", "tests/**/*_test.ts"];
-
-const MUTANTS: Step = [
-  "deno",
-  ..."run -A --config tests/deno.json tests/lab/mutants.ts".split(" "),
-];
 
 /** The tests of adapters that only Node or Bun can run. */
 const ADAPTERS: readonly Step[] = [
@@ -104,9 +98,7 @@ const KINDS: Readonly<Record<string, (paths: readonly string[]) => Steps>> = {
       [...BUN, ...FAULTS.map((file) => `./${file}`)],
       [...NODE, "--test-concurrency=1", "tests/lab/faults/*_fault.ts"],
       [...PARALLEL, "tests/laws"],
-      MUTANTS,
     ),
-  mutants: (rest) => [[[...MUTANTS, ...rest]]],
 };
 
 /** As the README says. */
