@@ -31,7 +31,7 @@ const port = fc.stringMatching(
   /^(?:[0-9]{0,3}[a-zA-Z:+. -][0-9]{1,3}|-[0-9]+)$/,
 );
 
-test("a Host is taken exactly if it is of the grammar, and changes no answer", async () => {
+test("a request is answered exactly if its Host is as RFC 9110 §7.2 has it", async () => {
   const wrong = fc.oneof(
     joined(name, forbidden, fc.constant("g"), name), // "g" is no hexadecimal digit
     joined(name, fc.constant(":"), port),

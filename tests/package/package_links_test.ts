@@ -43,7 +43,7 @@ test("all links of the README lead to the repository if it has an address", () =
   );
 });
 
-test("asides that are nothing but links to what the package lacks go, and others stay", () => {
+test("pack removes notes that only link to unpackaged files, and keeps other notes", () => {
   const path = "docs/page.md";
   const text = `It is so ([a](a.ts), [b](b.ts)), and ([read](../README.md)).
 

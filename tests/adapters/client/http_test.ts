@@ -30,7 +30,7 @@ function clientOf(baseUrl: string, options: Partial<ClientOptions> = {}) {
   return createClient({ baseUrl, key: KEY, ...options });
 }
 
-test("over HTTP a create tells its type and its length", async (t) => {
+test("createPet sends Content-Type and Content-Length", async (t) => {
   const { handle } = inProcess();
   const fields: (string | null)[] = [];
   const baseUrl = await baseUrlOf(t, (request, ...rest) => {

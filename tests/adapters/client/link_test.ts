@@ -29,7 +29,7 @@ test("next begins after the last id wherever Link has rel=next, whatever its tar
   }
 });
 
-test("no next page is made up from a link that only looks like one", async () => {
+test("next is undefined if Link only resembles a link to the next page", async () => {
   const fields = [
     '<a>; rel="nextish"',
     '<a>; rel="next-archive"',

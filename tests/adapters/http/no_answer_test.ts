@@ -31,7 +31,7 @@ const withGap: Layer = (service) => async (request, ...rest) =>
   request.url.endsWith("/none") ? noAnswer : await service(request, ...rest);
 const service = withGap(saying("whole"));
 
-test("a fetch function answers 500 instead, and onError has the reason", async () => {
+test("toHandler answers 500 if a service gives no answer, and tells onError why", async () => {
   const calls: unknown[][] = [];
   const onError = (...call: unknown[]) => void calls.push(call);
   const request = new Request(`${URL}none`);

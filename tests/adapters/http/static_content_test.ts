@@ -8,7 +8,7 @@ import {
   staticContent,
 } from "../../../adapters/http/static_content.ts";
 
-test("acceptedCodings goes by weight, and takes what it cannot read for absent", () => {
+test("acceptedCodings sorts by weight, and ignores a field that it cannot read", () => {
   const fields: Readonly<Record<string, readonly (string | null)[]>> = {
     "identity gzip": [null, "gzip;q=0.5, identity", "*;q=0.1, identity;q=0.2"],
     "gzip identity": ["gzip", "br, GZIP", "x-gzip", "gzip ; q=0.001", "*"]

@@ -279,7 +279,7 @@ test("what cannot be written is told once, and tried again on the next day", asy
   assert.deepEqual(noted, [[[1, 2], "2026-11-27"]]);
 });
 
-test("a day that a clock noted ahead of its time is replaced, unless by one day", async (t) => {
+test("verify replaces a last-used day that is more than a day ahead of its clock", async (t) => {
   const { storage, noted, state, use } = watched(t);
   const keys = issuedKeys(storage);
   const [one, two] = [await keys.issue("one"), await keys.issue("two")];

@@ -35,7 +35,7 @@ function watched({ layer }: ReturnType<typeof createMetrics>, answer: Service) {
   return { fetch, base: "http://localhost", key: "secret" };
 }
 
-test("/metrics counts requests by route, method and status, made up by no client", async (t) => {
+test("/metrics counts requests by routes and methods that exist, and by status", async (t) => {
   const service = await openStandalone(t, { METRICS: "on" });
   await ask(service, "POST", "/v1/pets", { body: REX_JSON });
   await ask(service, "GET", "/v1/pets/7");
@@ -246,7 +246,7 @@ test("more metrics are written, with a help of one line", async () => {
 });
 
 testUnless(skip)(
-  "promtool finds no fault in it, before the first request and after",
+  "promtool accepts /metrics before the first request and after it",
   async () => {
     const pool = () => ({ open: 1, waiting: 0, lost: 0, splitBrains: 0 });
     const metrics = createMetrics({

@@ -37,7 +37,7 @@ test("errors of getPet say that it is deprecated, except 405", () => {
   assert.equal(sunset(503, "PUT", "/v1/pets/7"), undefined);
 });
 
-test("a lost answer is none, whether the work was done or not", () => {
+test("madeAnswer returns noAnswer for a lost answer, with work and without", () => {
   for (const work of [false, true]) {
     assert.equal(made({ lose: true, work }), noAnswer, `${work}`);
   }

@@ -97,7 +97,7 @@ onEveryRuntime.test("--with-stdin ends it when standard input is closed; without
 });
 
 onEveryRuntime.test(
-  "it goes on if nobody reads standard error",
+  "the sandbox keeps serving if the reader of its standard error has gone",
   async (_start, runtime) => {
     const through = ["sh", "-c", '{ "$@" 2>&1 >&3 | :; } 3>&1', "sh"];
     const { drive, program } = await startSandbox(

@@ -118,7 +118,7 @@ everySandbox.test("lose and cut may reset the connection", async (sandbox) => {
   }
 });
 
-everySandbox.test("{other} is the same port of another name, or what the option says", async (sandbox) => {
+everySandbox.test("{other} is the sandbox's port under another host name, or the option's value", async (sandbox) => {
   const answer = {
     status: 307,
     body: "",

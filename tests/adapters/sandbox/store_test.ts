@@ -228,7 +228,7 @@ test("a body that is cut fails after so many bytes; a shorter one is whole", asy
   assert.equal((await ask(service, "HEAD", "/pets")).status, 200);
 });
 
-test("a body is cut off once its socket is empty, though no event says so", async () => {
+test("cut ends a body once its socket has sent all, without waiting for an event", async () => {
   const { first: store } = createWorlds({ pets: 2 });
   store.faults.add({ cut: 10 });
   const socket = Object.assign(new EventEmitter(), { writableLength: 10 });
@@ -334,7 +334,7 @@ test("a preflight takes no fault unless that is for OPTIONS, and may ask for Pre
   );
 });
 
-test("requests has a body of up to 64 KiB beside a fault without work", async () => {
+test("requests has a body of up to 64 KiB, or else null, if a fault does no work", async () => {
   const { store, create } = open();
   const body = "\u00e9".repeat(32_768); // two bytes each
   store.add({ ...busy, times: 2 });

@@ -115,7 +115,7 @@ const onLinux = {
   )),
 };
 
-onLinux.test("a program counts each address by itself too", async (t) => {
+onLinux.test("RATE_LIMIT gives each client address its own window, in a program too", async (t) => {
   const start = RUNTIME === "deno" ? startServe : startMain;
   const env = { DATABASE_URL: "memory:", RATE_LIMIT: "1/3600s" };
   const { origin } = await start(t, { env });

@@ -43,7 +43,7 @@ onDeno.test("a write that fails is tried again every 20 ms, not all the time", a
   assert.deepEqual(written, ["a"]);
 });
 
-onDeno.test("what waits for a reader that has gone is not written, nor said to be", async (t) => {
+onDeno.test("flush returns false, and drops the text, if the reader has gone", async (t) => {
   const written = record(t, 1, "EPIPE");
   standardOutput.write("a");
   assert.equal(await standardOutput.flush(), false);
@@ -52,7 +52,7 @@ onDeno.test("what waits for a reader that has gone is not written, nor said to b
   assert.deepEqual(written, ["b"]);
 });
 
-onDeno.test("beyond 1 MiB that waits, lines are counted; a pipe is given 4 KiB at once", async (t) => {
+onDeno.test("write drops and counts lines beyond 1 MiB, and gives a pipe 4 KiB at a time", async (t) => {
   const written = record(t);
   for (const text of ["x".repeat(2 ** 20), "y", "dropped\n"]) {
     standardOutput.write(text);

@@ -19,7 +19,7 @@ const DATABASES = [
 for (const [name, skip, open] of DATABASES) {
   const onDatabase = { test: testUnless(skip) };
   for (const callers of [1, 64]) {
-    onDatabase.test(`pages that ${callers} at a time read from ${name} stay young`, async () => {
+    onDatabase.test(`pages of ${name} stay out of the old generation with ${callers} readers`, async () => {
       const args = [await open(), String(callers)];
       const bytes = await runWell([...commandLine(program), ...args]);
       assert(Number(bytes) < 400, `${bytes} bytes of a page`);

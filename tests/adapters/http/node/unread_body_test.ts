@@ -20,19 +20,24 @@ test("a body that nobody reads keeps the connection, unless it has more than 64 
 });
 
 const cases = [
-  ["the rest of a body that is answered", 10_000, "Content-Length: 5", "ab"],
-  ["reading why it was cut off", 1000, "Transfer-Encoding: chunked", ""],
-  ["reading why it was refused", 1000, "garbage", ""],
   [
-    "reading why 100 does not come",
+    "10 s to send the rest of a body that is answered",
+    10_000,
+    "Content-Length: 5",
+    "ab",
+  ],
+  ["1 s to read why it was cut off", 1000, "Transfer-Encoding: chunked", ""],
+  ["1 s to read why it was refused", 1000, "garbage", ""],
+  [
+    "1 s to read why it does not get a 100",
     1000,
     "Expect: 100-continue\r\nContent-Length: 5",
     "",
   ],
-  ["nothing once all is sent", 0, "Connection: close", ""],
+  ["no time once its request is complete", 0, "Connection: close", ""],
 ] as const;
 for (const [what, ms, field, body] of cases) {
-  test(`a client has ${ms} ms for ${what}`, async (t) => {
+  test(`a client whose connection ends has ${what}`, async (t) => {
     const { setTimeout } = globalThis;
     const asked: unknown[] = [];
     t.mock.method(globalThis, "setTimeout", (run: () => void, time = 0) => {
@@ -51,7 +56,7 @@ for (const [what, ms, field, body] of cases) {
   });
 }
 
-test("a body that nobody wants is read for 64 KiB; tiny chunks count as 64 bytes", async () => {
+test("endLater drains at most 64 KiB of a body; a chunk counts as 64 bytes or more", async () => {
   for (const [size, count] of [[32_768, 2], [64, 1024], [1, 1024]] as const) {
     const req = Object.assign(new PassThrough(), { complete: false });
     const res = new PassThrough();

@@ -69,7 +69,7 @@ for (
   });
 }
 
-test("an error that tells nothing of the storage stays as it is, if it is certain", () => {
+test("storageFault returns an unrelated error as it is, unless all is uncertain", () => {
   for (const error of [sqliteError(1), new Error("no"), "no"]) {
     assert.equal(storageFault("create pet", error), error);
     const fault = storageFault("create pet", error, "outcome_unknown");
