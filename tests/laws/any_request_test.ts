@@ -4,7 +4,7 @@ import test from "node:test";
 import { type Answer, ask, type OpenService } from "../contract/ask.ts";
 import { assertAnyError, assertJsonHeaders } from "../contract/error_reply.ts";
 import { handleService } from "../support/handle_service.ts";
-import { codeUnit, fc, runs } from "../support/property.ts";
+import { anyText, codeUnit, fc, runs } from "../support/property.ts";
 import { assertDeclared, OPERATIONS } from "./openapi_schema.ts";
 
 /** Any bytes, some of them nearly JSON. */
@@ -31,7 +31,7 @@ const method = fc.oneof(
 const path = fc.oneof(
   fc.constantFrom("/pets", "/pets/1", "/pets/x", "/store/orders", "", "//"),
   fc.webPath(),
-  fc.string({ unit: "binary" }).map((text) => `/pets/${text}`),
+  anyText().map((text) => `/pets/${text}`),
   fc.uint8Array({ maxLength: 20 }).map((all) =>
     `/pets/${Array.from(all, (byte) => `%${byte.toString(16)}`).join("")}`
   ),
@@ -40,10 +40,10 @@ const path = fc.oneof(
 const query = fc.oneof(
   fc.constant(""),
   fc.webQueryParameters().map((text) => `?${text}`),
-  fc.string({ unit: "binary" }).map((text) => `?${text}`),
+  anyText().map((text) => `?${text}`),
   fc.tuple(
     fc.constantFrom("limit", "status", "after", "x"),
-    fc.string({ unit: "binary" }),
+    anyText(),
   ).map(([name, value]) => `?${name}=${encodeURIComponent(value)}`),
 );
 
@@ -144,19 +144,19 @@ test("any request of fetch gets a well-formed answer that is declared, never 5xx
 
 // Servers concatenate `Host` and target as received; handle gets what no URL parser has seen.
 test("any text as method, URL and Host get a well-formed answer, never 5xx", async () => {
-  const anyText = fc.oneof(
-    fc.string({ unit: "binary" }),
+  const anyLine = fc.oneof(
+    anyText(),
     fc.string({ unit: fc.constantFrom(..."/:?#[]@%*.avpets1") }),
   );
   const url = fc.oneof(
-    anyText,
-    anyText.map((text) => `http://${text}`),
-    anyText.map((text) => `http://localhost/${text}`),
-    anyText.map((text) => `http://localhost/v1/pets${text}`),
+    anyLine,
+    anyLine.map((text) => `http://${text}`),
+    anyLine.map((text) => `http://localhost/${text}`),
+    anyLine.map((text) => `http://localhost/v1/pets${text}`),
   );
   await fc.assert(
     fc.asyncProperty(
-      anyText,
+      anyLine,
       url,
       fc.option(fieldValue),
       (method, url, host) =>

@@ -5,7 +5,7 @@ import { quote } from "../../core/pets/problems.ts";
 import { ask } from "../contract/ask.ts";
 import { assertAnyError } from "../contract/error_reply.ts";
 import { handleService } from "../support/handle_service.ts";
-import { codeUnit, fc, runs } from "../support/property.ts";
+import { anyText, codeUnit, fc, runs } from "../support/property.ts";
 
 const unit = fc.oneof(
   codeUnit(0, 0xffff),
@@ -14,7 +14,7 @@ const unit = fc.oneof(
 );
 const text = fc.oneof(
   fc.string({ unit, maxLength: 60 }),
-  fc.string({ unit: "binary", minLength: 35, maxLength: 45 }),
+  anyText({ minLength: 35, maxLength: 45 }),
   fc.string({ unit, minLength: 78, maxLength: 90 }),
 );
 

@@ -41,6 +41,21 @@ export function codeUnit(min: number, max: number): fc.Arbitrary<string> {
   return fc.integer({ min, max }).map((code) => String.fromCharCode(code));
 }
 
+const codePoint = fc.oneof(
+  fc.integer({ min: 0, max: 0xd7ff }),
+  fc.integer({ min: 0xe000, max: 0x10ffff }),
+).map((point) => String.fromCodePoint(point));
+
+/**
+ * Any text of whole code points, as `fc.string({ unit: "binary" })`. For that, fast-check 4 makes a
+ * table of all code points, which takes a second and 100 MB in each file.
+ */
+export function anyText(
+  lengths: { readonly minLength?: number; readonly maxLength?: number } = {},
+): fc.Arbitrary<string> {
+  return fc.string({ unit: codePoint, ...lengths });
+}
+
 /** Any name that a pet may have. */
 export const anyName: fc.Arbitrary<string> = fc
   .array(
