@@ -20,6 +20,7 @@ import { countKept } from "../../../support/garbage.ts";
 import { ROOT } from "../../../support/repository.ts";
 import {
   assertUnavailable,
+  type File,
   onFile,
   onPrepare,
 } from "../../../support/sqlite.ts";
@@ -128,14 +129,19 @@ withFile.test("sqliteStorage opens no file whose disk cannot have a write-ahead 
   );
 });
 
-withFile.test("sqliteStorage writes no more once a read has met damage, and says what to do", async ({ path, open }) => {
+/** Opens a file of 2,000 pets whose pages are damaged, but for the first. */
+async function openDamaged(path: string, open: File["open"]) {
   const storage = await open();
   await Promise.all(Array.from({ length: 2000 }, () => storage.create(REX)));
   await storage.close();
   const bytes = readFileSync(path);
   bytes.fill(0xa5, 4096);
   writeFileSync(path, bytes);
-  const damaged = await open();
+  return await open();
+}
+
+withFile.test("sqliteStorage writes no more once a read has met damage, and says what to do", async ({ path, open }) => {
+  const damaged = await openDamaged(path, open);
   await damaged.ping();
   const advice = /the file is damaged; restore it from a backup$/;
   await assertUnavailable(damaged.list({ limit: 9 }), advice);
@@ -146,13 +152,7 @@ withFile.test("sqliteStorage writes no more once a read has met damage, and says
 });
 
 withFile.test("sqliteStorage writes no more once a write has met damage", async ({ path, open }) => {
-  const storage = await open();
-  await Promise.all(Array.from({ length: 2000 }, () => storage.create(REX)));
-  await storage.close();
-  const bytes = readFileSync(path);
-  bytes.fill(0xa5, 4096);
-  writeFileSync(path, bytes);
-  const damaged = await open();
+  const damaged = await openDamaged(path, open);
   const found = /^StorageError: Cannot create pet: the file is damaged/;
   await assert.rejects(damaged.create(REX), found);
   await assertUnavailable(damaged.create(REX), /: writing stopped, because/);

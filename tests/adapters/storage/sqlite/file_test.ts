@@ -36,6 +36,7 @@ import { startStorage, type StorageProcess } from "../../../support/process.ts";
 import { skipping } from "../../../support/runtime.ts";
 import {
   assertUnavailable,
+  type File,
   onFile,
   onPrepare,
   runSql,
@@ -187,6 +188,22 @@ for (const fate of ["deleted", "replaced", "made unreadable"]) {
   });
 }
 
+/** Opens a storage, and a reader that began before the second pet, which the log must keep for it. */
+async function openWithReader(
+  t: TestContext,
+  open: File["open"],
+  path: string,
+): Promise<[PetDatabase, DatabaseSync]> {
+  const storage = await open(path);
+  await storage.create(REX);
+  const reader = new DatabaseSync(path);
+  atEnd(t, () => reader.isOpen && reader.close());
+  reader.exec("BEGIN");
+  assert.equal(reader.prepare("SELECT * FROM pets").all().length, 1);
+  await storage.create(LATE_REX);
+  return [storage, reader];
+}
+
 for (const fate of ["deleted or moved", "replaced"]) {
   withFile.test(`a file that was ${fate} in use has all pets at the end, and a backup is not damaged`, async ({ t, path, open, sql }) => {
     const backup = `${path}.backup`;
@@ -219,12 +236,7 @@ for (const fate of ["deleted or moved", "replaced"]) {
   });
 
   withFile.test(`what cannot be moved into a file that was ${fate} in use is renamed`, async ({ t, path, open }) => {
-    const storage = await open();
-    await storage.create(REX);
-    const reader = new DatabaseSync(path);
-    reader.exec("BEGIN");
-    reader.prepare("SELECT * FROM pets").all();
-    await storage.create(LATE_REX);
+    const [storage, reader] = await openWithReader(t, open, path);
     const lines = warnings(t);
     renameSync(path, `${path}.old`);
     if (fate === "replaced") writeFileSync(path, "");
@@ -243,12 +255,7 @@ for (const fate of ["deleted or moved", "replaced"]) {
 }
 
 withFile.test("close saves a deleted log into a file that was moved, or says what holds it", async ({ t, path, open }) => {
-  const storage = await open();
-  await storage.create(REX);
-  const reader = new DatabaseSync(path);
-  reader.exec("BEGIN");
-  reader.prepare("SELECT * FROM pets").all();
-  await storage.create(LATE_REX);
+  const [storage, reader] = await openWithReader(t, open, path);
   const lines = warnings(t);
   renameSync(path, `${path}.old`);
   rmSync(`${path}-wal`);
@@ -267,12 +274,7 @@ withFile.test("close saves a deleted log into a file that was moved, or says wha
 
 withFile.test("the line about a replaced file says what to do if its log cannot be renamed", async ({ t, path, open }) => {
   const long = join(dirname(path), "x".repeat(240));
-  const storage = await open(long);
-  await storage.create(REX);
-  const reader = new DatabaseSync(long);
-  reader.exec("BEGIN");
-  reader.prepare("SELECT * FROM pets").all();
-  await storage.create(REX);
+  const [storage, reader] = await openWithReader(t, open, long);
   const lines = warnings(t);
   renameSync(long, `${long}.old`);
   writeFileSync(long, "");
@@ -370,13 +372,7 @@ withFile.test("sqliteStorage opens no file that has two names", async ({ path, o
 
 for (const suffix of ["-wal", "-shm"]) {
   withFile.test(`all is refused once ${suffix} was deleted, and it closes once all is saved`, async ({ t, path, open }) => {
-    const storage = await open();
-    await storage.create(REX);
-    const reader = new DatabaseSync(path);
-    atEnd(t, () => reader.isOpen && reader.close());
-    reader.exec("BEGIN");
-    assert.equal(reader.prepare("SELECT * FROM pets").all().length, 1);
-    await storage.create(LATE_REX);
+    const [storage, reader] = await openWithReader(t, open, path);
     let ended: string | undefined;
     storage.ended?.then((reason) => ended = reason);
     rmSync(path + suffix);
@@ -400,12 +396,7 @@ for (const suffix of ["-wal", "-shm"]) {
 }
 
 withFile.test("close waits 5 s for those who read what a deleted log holds, and says so", async ({ t, path, open }) => {
-  const storage = await open();
-  await storage.create(REX);
-  const reader = new DatabaseSync(path);
-  reader.exec("BEGIN");
-  reader.prepare("SELECT * FROM pets").all();
-  await storage.create(LATE_REX);
+  const [storage, reader] = await openWithReader(t, open, path);
   const lines = warnings(t);
   rmSync(`${path}-wal`);
   await storage.close();
