@@ -39,7 +39,7 @@ interface DriverClient {
   readonly host: string;
   readonly port: number;
   readonly connection: DriverConnection;
-  on(event: "error" | "end", listener: () => void): this;
+  on(event: "error" | "end", listener: () => unknown): this;
   on(event: "notice", listener: (notice: Notice) => void): this;
   connect(): Promise<unknown>;
   query(query: object, values: unknown, callback: unknown): unknown;
@@ -58,11 +58,20 @@ const WHICH_SERVER = {
 /** A connection to one host. */
 export class Connection extends DriverClient {
   readonly openedAt = performance.now();
+  /** True once it is lost. */
+  hasEnded = false;
   /** The server's warning, once received, that a commit is on one machine only. */
   warning: string | undefined;
   /** When it was last returned. Set by the pool. */
   usedAt = 0;
-  readonly #timeout: number | undefined;
+  readonly #timeout: number;
+  /** Rejects the query under way. */
+  #reject: ((error: Error) => void) | undefined;
+  /** When its result is due. */
+  #due = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** When the timer ends, if one is set. */
+  #timerEnds = Infinity;
 
   constructor(settings: ClientSettings, host: PostgresHost) {
     super({ ...settings, ...host });
@@ -73,7 +82,8 @@ export class Connection extends DriverClient {
     // The statement under way fails anyway. Without a listener the program would end (the
     // driver's document pg.Client, `error`), even if the server closes the connection in the
     // packet that opens it.
-    this.on("error", () => {});
+    this.on("error", () => this.hasEnded = true);
+    this.on("end", () => this.hasEnded = true);
     catchReading(this.connection);
     if (settings.requireChannelBinding) refuseUnbound(this.connection);
   }
@@ -112,16 +122,31 @@ export class Connection extends DriverClient {
     timeout = this.#timeout,
   ): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(
-        () => reject(new Error("Query read timeout")),
-        timeout,
-      );
+      this.#reject = reject;
+      this.#due = performance.now() + timeout;
+      this.#watch();
       super.query(query, values, (error: Error | null, result: Result) => {
-        clearTimeout(timer);
+        this.#reject = undefined;
         if (error) reject(error);
         else resolve(result);
       });
     });
+  }
+
+  /**
+   * Sets a timer for the query under way, unless one that is set ends earlier. A timer serves all
+   * queries of its time: on Node 26 one for each query took 6 µs, a twentieth of a read.
+   */
+  #watch(): void {
+    if (this.#timerEnds <= this.#due) return;
+    clearTimeout(this.#timer);
+    this.#timerEnds = this.#due;
+    this.#timer = setTimeout(() => {
+      this.#timerEnds = Infinity;
+      if (this.#reject === undefined) return;
+      if (performance.now() < this.#due) return this.#watch();
+      this.#reject(new Error("Query read timeout"));
+    }, this.#due - performance.now()).unref(); // the connection keeps the program running
   }
 
   /** Resolves when it has ended. */

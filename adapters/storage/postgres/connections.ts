@@ -2,10 +2,12 @@
 
 import type pg from "pg";
 import { describeHosts, type PostgresAddress } from "./address.ts";
+import type { Connection } from "./client.ts";
 import {
   canBeRepeated,
   isConnectionUseless,
   isReadOnly,
+  isTimeout,
   isUnsent,
   statementFault,
 } from "./fault.ts";
@@ -47,63 +49,62 @@ export function postgresConnections(
   const { queryTimeout, lockTimeout } = options;
   const pool = connectionPool(address, options);
 
-  /** Runs `work` on a connection, which is closed if `work` fails. */
-  async function attempt<T>(action: string, work: Work<T>): Promise<T> {
-    const connection = await pool.take(action);
-
-    const send: Send = async (
-      statement,
-      values = [],
-      { timeout = queryTimeout, commits = false } = {},
-    ) => {
-      // A query inherits from a prepared statement, because `pg` 8.23 takes long to copy its own
-      // properties (`cloneQueryConfig` in its lib/utils.js). Without a name it must have its own:
-      // OpenTelemetry may add a comment to a copy of them (`addSqlCommenterCommentToQueries`).
-      const query: pg.QueryArrayConfig = typeof statement === "string"
-        ? { text: numbered(statement), rowMode: "array" }
-        : address.pgbouncer
-        ? { text: statement.text, rowMode: "array" }
-        : Object.create(statement);
-      let cause: unknown;
-      try {
-        const { rows } = await connection.query(query, [...values], timeout);
-        if (connection.warning === undefined) return rows;
-        // The commit did not reach a standby: it is on one machine only. Thrown below, not here:
-        // the connection is not lost.
-        cause = new Error(connection.warning);
-      } catch (error) {
-        const isLost = isConnectionUseless(error) ||
-          address.writable && isReadOnly(error);
-        if (isLost) pool.lose();
-        cause = error;
-      }
-      const where = `${action} at ${describeHosts([connection])}`;
-      throw statementFault(where, cause, { commits });
-    };
-
+  /** Sends a statement on a connection. */
+  async function sendOn(
+    connection: Connection,
+    action: string,
+    statement: Statement,
+    values: readonly Value[],
+    { timeout = queryTimeout, commits = false }: SendOptions,
+  ): Promise<readonly Row[]> {
+    // A query inherits from a prepared statement, because `pg` 8.23 takes long to copy its own
+    // properties (`cloneQueryConfig` in its lib/utils.js). Without a name it must have its own:
+    // OpenTelemetry may add a comment to a copy of them (`addSqlCommenterCommentToQueries`).
+    const query: pg.QueryArrayConfig = typeof statement === "string"
+      ? { text: numbered(statement), rowMode: "array" }
+      : address.pgbouncer
+      ? { text: statement.text, rowMode: "array" }
+      : Object.create(statement);
+    let cause: unknown;
     try {
-      const result = await work(send);
-      pool.giveBack(connection);
-      return result;
+      const { rows } = await connection.query(query, [...values], timeout);
+      if (connection.warning === undefined) return rows;
+      // The commit did not reach a standby: it is on one machine only. Thrown below, not here:
+      // the connection is not lost.
+      cause = new Error(connection.warning);
     } catch (error) {
-      pool.giveBack(connection, true);
-      throw error;
+      // If a read is repeated it may have a moment only, after which a good server has not answered.
+      const isHasty = timeout < queryTimeout && isTimeout(error);
+      const isLost = isConnectionUseless(error) && !isHasty ||
+        address.writable && isReadOnly(error);
+      if (isLost) pool.lose(connection);
+      cause = error;
     }
+    const where = `${action} at ${describeHosts([connection])}`;
+    throw statementFault(where, cause, { commits });
   }
 
   /**
-   * Runs `work`. If it fails and `mayRepeat` allows it, runs it once more on another connection.
+   * Runs `work` on a connection, which is closed if `work` fails. Then, if `mayRepeat` allows it, runs
+   * it once more on another one.
    */
   async function run<T>(
     action: string,
     work: Work<T>,
     mayRepeat: (error: unknown) => boolean,
   ): Promise<T> {
-    try {
-      return await attempt(action, work);
-    } catch (error) {
-      if (!mayRepeat(error)) throw error;
-      return await attempt(action, work);
+    for (let isFirst = true;; isFirst = false) {
+      const connection = await pool.take(action);
+      try {
+        const result = await work((statement, values = [], options = {}) =>
+          sendOn(connection, action, statement, values, options)
+        );
+        pool.giveBack(connection);
+        return result;
+      } catch (error) {
+        pool.giveBack(connection, true);
+        if (!isFirst || !mayRepeat(error)) throw error;
+      }
     }
   }
 
@@ -120,17 +121,16 @@ export function postgresConnections(
     ): Promise<readonly Row[]> {
       /** When the result is due. Set when the statement is first sent. */
       let due: number | undefined;
+      /** The time that is left, in ms. */
+      const rest = () => {
+        const now = performance.now();
+        due ??= now + queryTimeout;
+        return Math.round(due - now);
+      };
       return run(
         action,
-        (send) => {
-          const now = performance.now();
-          due ??= now + queryTimeout;
-          const timeout = Math.max(1, Math.round(due - now));
-          return send(statement, values, { timeout });
-        },
-        (error) =>
-          due !== undefined && due - performance.now() >= 1 &&
-          canBeRepeated(error),
+        (send) => send(statement, values, { timeout: Math.max(1, rest()) }),
+        (error) => rest() >= 1 && canBeRepeated(error),
       );
     },
 
@@ -160,13 +160,13 @@ export function postgresConnections(
 
     /** Runs a transaction that changes nothing, and sees the database as it was at its start. */
     snapshot: <T>(action: string, work: Work<T>) =>
-      attempt(action, async (send) => {
+      run(action, async (send) => {
         await send("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
         await send(KEEP_OPEN, [`${queryTimeout}ms`]);
         const result = await work(send);
         await send("COMMIT");
         return result;
-      }),
+      }, () => false),
 
     /** For a lock that another transaction holds, in ms. */
     lockTimeout,

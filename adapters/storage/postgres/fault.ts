@@ -95,6 +95,11 @@ export function isRefusal(error: unknown): boolean {
     !/^(?:08|57P)/.test(sqlState(error));
 }
 
+/** Tells whether there was no result in time. */
+export function isTimeout(error: unknown): boolean {
+  return messageOf(error) === "Query read timeout";
+}
+
 /** Tells whether a server that accepted writes became read-only. */
 export function isReadOnly(error: unknown): boolean {
   return sqlState(error) === "25006";
@@ -136,7 +141,7 @@ export function statementFault(
   return fault("unavailable", action, error);
 }
 
-/** A server that is read-only, or no longer in use. During a switchover every server may be. */
+/** A server that is read-only. During a switchover every server may be. */
 export class WrongServer extends Error {}
 
 /** Tells whether a server that failed may work a moment later, or a lock (55P03) be free. */

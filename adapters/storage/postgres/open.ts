@@ -102,8 +102,10 @@ export async function openPostgres(
     throw error;
   }
 
-  // As many groups of each kind as connections, so that those that hang do not keep others waiting.
-  const reads = { maxGroup: MAX_ROWS, maxUnderWay: address.driver.max };
+  // Several groups of each kind, so that those that hang do not keep others waiting: gets, pages and
+  // look-ups of keys, which together leave one connection for creates.
+  const maxUnderWay = Math.max(1, Math.floor((address.driver.max - 1) / 3));
+  const reads = { maxGroup: MAX_ROWS, maxUnderWay };
   const database: GroupStorage = {
     create: groupCreates(connections, idempotencyRetention),
     ...groupReads(read),

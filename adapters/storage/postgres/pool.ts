@@ -1,5 +1,7 @@
 /**
- * Decides which connection a statement gets. A connection is in one of these states:
+ * Decides which connection a statement gets; nothing else does. A call takes a connection, and
+ * returns it. It gets the idle one that was used last. If none is idle it opens one, and if there are
+ * already `connection_limit`, it waits for one of them. A connection is in one of these states:
  *
  * - *Connecting*: first to the host that served last, then to the others in the order of the
  *   address. Hosts that cannot be reached, or must accept writes and do not, are passed over.
@@ -7,10 +9,11 @@
  *   if it fails, the connection is ended.
  * - *Idle*: lent again, the latest used first. It is ended once it was not used for 30 s or, with
  *   several hosts, a minute after it was opened: its server may have become read-only meanwhile.
- * - *Mistrusted*: all that are open become so when one is lost in use, because they may be dead
- *   too, and when a different host is used, because their server may have been replaced. Those that
- *   are idle are ended at once, those in use when they are returned.
- * - *Ended*: by this pool or by the server. It is never lent again.
+ * - *Mistrusted*: all that are open become so when one that was not is lost in use, because they may
+ *   be dead too, and when a different host is used, because their server may have been replaced.
+ *   Those that are idle are ended at once, those in use when they are returned.
+ * - *Ended*: by this pool or by the server. It is never lent again. It counts towards the limit until
+ *   the server has closed it, or for a second if that hangs.
  */
 
 import { closedError, type PoolCounts } from "../pet_database.ts";
@@ -20,7 +23,7 @@ import {
   type PostgresHost,
 } from "./address.ts";
 import { Connection } from "./client.ts";
-import { fault, isRefusal, WrongServer } from "./fault.ts";
+import { fault, isRefusal } from "./fault.ts";
 import { settingsOf, type TimeLimits } from "./settings.ts";
 import { splitBrainWatch } from "./split_brain.ts";
 
@@ -48,19 +51,19 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
   const idle: Connection[] = [];
   /** Those that are idle, or in use and not mistrusted. */
   const trusted = new Set<Connection>();
-  /** A connection has a place while it is connecting, in use, or ending after use. */
+  /** How many more may be opened: each has a place from before it connects until it has ended. */
   let freePlaces = max;
-  /** Calls that wait for a place, in order. */
-  const waiting: PromiseWithResolvers<void>[] = [];
+  /** Calls that wait, in order, for an idle connection or else a place. */
+  const waiting: PromiseWithResolvers<Connection | undefined>[] = [];
   // For `counts()`.
   let open = 0;
   let lost = 0;
   /** Set by `close()`; resolved when every place is free. */
   let closing: PromiseWithResolvers<void> | undefined;
 
-  /** Waits for the place of another call. */
-  async function waitForPlace(): Promise<void> {
-    const turn = Promise.withResolvers<void>();
+  /** Waits for an idle connection or else a place. */
+  async function wait(): Promise<Connection | undefined> {
+    const turn = Promise.withResolvers<Connection | undefined>();
     const timer = setTimeout(() => {
       waiting.splice(waiting.indexOf(turn), 1);
       const limit = `connection_limit is ${max}`;
@@ -68,13 +71,12 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
       turn.reject(new Error(`no connection was free for ${time} (${limit})`));
     }, connectTimeout);
     waiting.push(turn);
-    await turn.promise.finally(() => clearTimeout(timer));
+    return await turn.promise.finally(() => clearTimeout(timer));
   }
 
-  /** Passes a place on to the next call. */
   function freePlace(): void {
     const next = waiting.shift();
-    if (next !== undefined) return next.resolve();
+    if (next !== undefined) return next.resolve(undefined);
     freePlaces++;
     if (freePlaces === max) closing?.resolve();
   }
@@ -83,8 +85,13 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
   function takeIdle(): Connection | undefined {
     for (let found; (found = idle.pop());) {
       if (performance.now() - found.openedAt < lifetime) return found;
-      found.end();
+      end(found);
     }
+  }
+
+  function end(connection: Connection): void {
+    trusted.delete(connection);
+    connection.end();
   }
 
   /** Opens a connection to the host that served last or, if that fails, to another one. */
@@ -94,22 +101,27 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     for (const host of tried) {
       const connection = new Connection(settings, host);
       try {
-        await connection.open({ writable });
-        // Another call may have changed the order while this host hung.
-        if (order !== tried && order[0] !== host) {
-          throw new WrongServer("another host is used now");
+        const server = await connection.open({ writable });
+        if (order === tried || order[0] === host) {
+          return trust(connection, host, server);
         }
-        return trust(connection, host);
+        connection.end();
       } catch (error) {
         connection.end();
         if (hosts.length === 1 || isRefusal(error)) throw error;
         faults.push(error);
       }
+      // Another call has moved to a different host meanwhile.
+      if (order !== tried) return await connect();
     }
     throw new AggregateError(faults, writable ? "no host accepts writes" : "");
   }
 
-  function trust(connection: Connection, host: PostgresHost): Connection {
+  function trust(
+    connection: Connection,
+    host: PostgresHost,
+    server: unknown,
+  ): Connection {
     if (order[0] !== host) {
       order = [host, ...hosts.filter((other) => other !== host)];
       mistrustAll();
@@ -120,8 +132,9 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     connection.on("end", () => {
       open--;
       drop(connection);
+      freePlace();
     });
-    splitBrain.look();
+    splitBrain.look(host, server);
     return connection;
   }
 
@@ -130,35 +143,40 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     for (const connection of idle.splice(0)) connection.end();
   }
 
-  /** Drops a connection that has ended. */
+  /** Drops a connection that was lost while it was idle. */
   function drop(connection: Connection): void {
-    trusted.delete(connection);
     const place = idle.indexOf(connection);
     if (place < 0) return;
     idle.splice(place, 1);
     lost++;
-    connection.end();
+    end(connection);
   }
 
   // Ends those that were not used for long.
   const sweeping = setInterval(() => {
     const oldest = performance.now() - MAX_IDLE;
-    while (idle[0] && idle[0].usedAt <= oldest) idle.shift()?.end();
+    while (idle[0] && idle[0].usedAt <= oldest) {
+      end(idle[0]);
+      idle.shift();
+    }
   }, MAX_IDLE).unref();
 
   return {
     /** Lends a connection. Rejects with the fault of `action`; then nothing was sent. */
     async take(action: string): Promise<Connection> {
       if (closing !== undefined) throw closedError(action);
+      const found = takeIdle();
+      if (found !== undefined) return found;
       try {
         if (freePlaces > 0) freePlaces--;
-        else await waitForPlace();
-        try {
-          return takeIdle() ?? await connect();
-        } catch (error) {
+        else {
+          const returned = await wait();
+          if (returned !== undefined) return returned;
+        }
+        return await connect().catch((error) => {
           freePlace();
           throw error;
-        }
+        });
       } catch (error) {
         const where = `${action} at ${describeHosts(hosts)}`;
         throw fault("unavailable", where, error);
@@ -166,23 +184,28 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     },
 
     /**
-     * Takes a connection back: to be lent again or, if the work on it failed or it is mistrusted, to
-     * be ended. Its place is then free once the server has closed it.
+     * Takes a connection back: to be lent again or, if the work on it failed, or it is mistrusted or
+     * was lost, to be ended.
      */
     giveBack(connection: Connection, hasFailed = false): void {
-      if (hasFailed || !trusted.has(connection) || closing !== undefined) {
-        connection.end().then(freePlace);
-        return;
+      const isGood = trusted.has(connection) && !connection.hasEnded;
+      if (hasFailed || !isGood || closing !== undefined) {
+        return end(connection);
       }
       connection.usedAt = performance.now();
       idle.push(connection);
-      freePlace();
+      if (waiting.length === 0) return;
+      const found = takeIdle();
+      if (found !== undefined) waiting.shift()?.resolve(found);
     },
 
-    /** Call it when a lent connection is lost. */
-    lose(): void {
+    /**
+     * Call it when a lent connection is lost. What is known of a mistrusted one is not news: those
+     * that are open now may be newer.
+     */
+    lose(connection: Connection): void {
       lost++;
-      mistrustAll();
+      if (trusted.has(connection)) mistrustAll();
     },
 
     counts: (): PoolCounts => ({
@@ -200,9 +223,9 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
       for (const { reject } of waiting.splice(0)) {
         reject(new Error("the storage is closed"));
       }
+      mistrustAll();
       if (freePlaces === max) closing.resolve();
-      const ending = idle.splice(0).map((connection) => connection.end());
-      await Promise.all([closing.promise, ...ending]);
+      await closing.promise;
     },
   };
 }

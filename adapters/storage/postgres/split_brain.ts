@@ -1,6 +1,7 @@
 /**
  * Notices a split brain: two servers of an address accept writes, because one was promoted and the
- * old primary was not stopped. Nothing is refused, but an operator is told.
+ * old primary was not stopped. Nothing is refused, but an operator is told. The hosts that are not in
+ * use are asked on connections of their own, one each, which do not count towards the pool's limit.
  */
 
 import { report } from "../../../core/kit.ts";
@@ -24,6 +25,7 @@ export function splitBrainWatch(
   const asking = new Set<Connection>();
   let count = 0;
   let nextLook = 0;
+  let isClosed = false;
 
   /** Returns what identifies the server at a host. Rejects if it does not accept writes. */
   async function identify(host: PostgresHost): Promise<unknown> {
@@ -37,10 +39,14 @@ export function splitBrainWatch(
     }
   }
 
-  async function askAll(): Promise<void> {
+  /** @param server what identifies the server at `host`, which accepts writes. */
+  async function askOthers(host: PostgresHost, server: unknown): Promise<void> {
     const servers = await Promise.all(
-      hosts.map((host) => identify(host).catch(() => undefined)),
+      hosts.map((each) =>
+        each === host ? server : identify(each).catch(() => undefined)
+      ),
     );
+    if (isClosed) return;
     nextLook = performance.now() + PAUSE;
     const found = hosts.filter((_, place) =>
       servers[place] !== undefined && servers.indexOf(servers[place]) === place
@@ -59,15 +65,19 @@ export function splitBrainWatch(
       return count;
     },
 
-    /** Asks all hosts, if there are several. Call it after connecting to one; do not wait for it. */
-    look(): void {
-      if (!writable || hosts.length < 2 || performance.now() < nextLook) return;
+    /**
+     * Asks the other hosts, if there are any. Call it after connecting to one, and do not wait for
+     * it.
+     */
+    look(host: PostgresHost, server: unknown): void {
+      const isDue = performance.now() >= nextLook;
+      if (!writable || hosts.length < 2 || isClosed || !isDue) return;
       nextLook = Infinity;
-      void askAll();
+      void askOthers(host, server);
     },
 
     close(): void {
-      nextLook = Infinity;
+      isClosed = true;
       for (const connection of asking) connection.cut();
     },
   };

@@ -2,15 +2,19 @@ import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import process from "node:process";
 import { test, type TestContext } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { inspect } from "node:util";
 
 import type pg from "pg";
+import { parsePostgresUrl } from "../../../../adapters/storage/postgres/address.ts";
 import { Connection } from "../../../../adapters/storage/postgres/client.ts";
+import { postgresConnections } from "../../../../adapters/storage/postgres/connections.ts";
 import { postgresStorage } from "../../../../adapters/storage/postgres/mod.ts";
 import { petId } from "../../../../core/pets/pet.ts";
 import type { StorageError } from "../../../../core/pets/pet_storage.ts";
 import { freePort } from "../../../support/process.ts";
 import { listenOn } from "../../../support/server.ts";
+import { atEnd } from "../../../support/at_end.ts";
 import { openLine } from "../../../support/line.ts";
 import {
   type Database,
@@ -119,6 +123,45 @@ it("postgresStorage sends reads on other connections while some hang", async ({ 
   });
   await locker.query("commit");
   await Promise.all(reads);
+});
+
+it("a create finds a connection while gets hang", async ({ url, open, sql }) => {
+  const storage = await open(url, { connectTimeout: 10_000 });
+  await sql(`create table released ();
+    create function waits() returns boolean language plpgsql as $$ begin
+      loop
+        exit when exists (select from released);
+        perform pg_sleep(0.05);
+      end loop;
+      return true;
+    end $$;
+    insert into pets (name, category_id, status) values ('Max', 1, 0);
+    alter table pets rename to stored;
+    create view pets as select * from stored where waits()`);
+  const gets: Promise<unknown>[] = [];
+  // Those that come once the first has hung for a while have a statement of their own.
+  for (let i = 0; i < 40; i++) {
+    gets.push(storage.get(petId(1n)).catch(() => {})); // it may wait too long
+    await delay(50);
+  }
+  assert.equal((await storage.create(REX)).name, "Rex");
+  await sql("insert into released default values");
+  await Promise.all(gets);
+});
+
+it("a read that is repeated with little time left mistrusts no connection", async ({ t, url, sql }) => {
+  await sql(`create sequence calls;
+    create function fails_late() returns boolean language plpgsql as $$ begin
+      perform pg_sleep(0.7);
+      if nextval('calls') = 1 then raise exception 'fails' using errcode = '40001'; end if;
+      return true;
+    end $$`);
+  const times = { connectTimeout: 3000, queryTimeout: 1000, lockTimeout: 600 };
+  const connections = postgresConnections(parsePostgresUrl(url), times);
+  atEnd(t, connections.close);
+  const reading = connections.read("read", "select fails_late()");
+  await assert.rejects(reading, /Query read timeout$/);
+  assert.equal(connections.counts().lost, 0);
 });
 
 it("a create is sent again if its connection was ended for being idle", async ({ open, sql }) => {

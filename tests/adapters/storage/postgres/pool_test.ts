@@ -148,7 +148,7 @@ it("connections opened before one is lost are not lent again", async ({ t, url }
   const pool = poolAt(t, url);
   const [lost, older] = [await pool.take("read"), await pool.take("read")];
   pool.giveBack(older);
-  pool.lose();
+  pool.lose(lost);
   pool.giveBack(lost, true);
   const newer = await pool.take("read");
   assert.notEqual(newer, older);
@@ -157,6 +157,23 @@ it("connections opened before one is lost are not lent again", async ({ t, url }
   pool.giveBack(newer);
   await until("the older ones end", () => pool.counts().open === 1);
   assert.equal(pool.counts().lost, 1);
+});
+
+it("connections that are ending count towards connection_limit", async (database) => {
+  const { t, url } = database;
+  const { port, hostname, host } = new URL(url);
+  const line = await openLine(t, Number(port || 5432), hostname);
+  const address = url.replace(host, `127.0.0.1:${line.port}`);
+  const pool = poolAt(t, `${address}?connection_limit=2`);
+  const [lost, older] = [await pool.take("read"), await pool.take("read")];
+  line.cutOff(); // the server does not close them
+  line.heal();
+  pool.giveBack(older);
+  pool.lose(lost);
+  pool.giveBack(lost, true);
+  const next = await pool.take("read");
+  assert.ok(pool.counts().open <= 2, `${pool.counts().open} are open`);
+  pool.giveBack(next);
 });
 
 it("with several hosts a connection is lent for a minute", async ({ t, url }) => {
@@ -215,6 +232,39 @@ it("connections are not lent again once a different host is used", async (databa
   pool.giveBack(next);
   pool.giveBack(old);
   assert.equal(await pool.take("read"), next);
+});
+
+it("connections to a new host are lent again when one to the old host is lost", async (database) => {
+  const { a, url } = await threeLines(database);
+  const pool = poolAt(database.t, url);
+  const old = await pool.take("read");
+  a.refuse();
+  const next = await pool.take("read");
+  pool.giveBack(next);
+  pool.lose(old);
+  pool.giveBack(old, true);
+  assert.equal(await pool.take("read"), next);
+  pool.giveBack(next);
+});
+
+it("a call that was slow to connect begins anew if others have moved meanwhile", async (database) => {
+  const { a, b, c, lead, url } = await threeLines(database);
+  const pool = poolAt(database.t, url);
+  lead(a, false);
+  const { first, release } = b.hold();
+  const slow = awaitedLater(pool.take("read"));
+  await first;
+  b.refuse();
+  const atThird = await pool.take("read");
+  assert.equal(atThird.port, c.port);
+  lead(a, true);
+  lead(c, false);
+  const atFirst = await pool.take("read");
+  assert.equal(atFirst.port, a.port);
+  release();
+  const connection = await slow;
+  assert.equal(connection.port, a.port);
+  for (const each of [atThird, atFirst, connection]) pool.giveBack(each);
 });
 
 it("a call that was slow to connect does not lead back to a host that was left", async (database) => {

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { connect as connectTo, createServer, type Socket } from "node:net";
 import { parsePostgresUrl } from "../../../../adapters/storage/postgres/address.ts";
 import { connectionPool } from "../../../../adapters/storage/postgres/pool.ts";
+import { settingsOf } from "../../../../adapters/storage/postgres/settings.ts";
+import { splitBrainWatch } from "../../../../adapters/storage/postgres/split_brain.ts";
 import { atEnd } from "../../../support/at_end.ts";
 import { startCluster } from "../../../support/postgres/cluster.ts";
 import { PATIENT, sharedPostgres } from "../../../support/postgres/shared.ts";
@@ -61,14 +63,47 @@ it("hosts that lead to one server, or are never written to, are no split brain",
     const asking = `select from pg_stat_activity
       where datname = current_database() and query like '%concat(pg_post%'
         and pid <> pg_backend_pid()`;
-    // The first pool keeps its connection, which was asked too.
+    // The first pool keeps its connection, which was asked too; the other one is ended.
     await until(
-      "both were asked",
+      "the other was asked",
       async () => (await sql(asking)).length === 1,
     );
     assert.equal(pool.counts().splitBrains, 0, `${writable}`);
   }
   assert.deepEqual(warnings, []);
+});
+
+it("no host is asked after close, even if it was asked just then", async ({ t, url }) => {
+  let accepted = 0;
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    accepted++;
+    sockets.add(socket);
+    socket.on("error", () => {}).on("close", () => sockets.delete(socket))
+      .resume();
+  });
+  const port = await listenOn(t, server);
+  atEnd(t, () => sockets.forEach((socket) => socket.destroy()));
+  const { host } = new URL(url);
+  const address = parsePostgresUrl(
+    url.replace(host, `${host},127.0.0.1:${port}`),
+  );
+  const times = { ...PATIENT, lockTimeout: 60_000 };
+  const watch = splitBrainWatch(address, settingsOf(address, times), () => {});
+  const [used = {}] = address.hosts;
+  watch.look(used, "its start");
+  await until("it is asked", () => accepted === 1);
+  watch.close();
+  await until("the connection is closed", () => sockets.size === 0);
+  const { now } = performance;
+  t.mock.method(performance, "now", () => now.call(performance) + 60_000);
+  watch.look(used, "its start");
+
+  const ours = connectTo(port, "127.0.0.1");
+  await until("ours is accepted", () => accepted > 1);
+  assert.equal(accepted, 2);
+  assert.equal(ours.localPort, [...sockets][0]?.remotePort);
+  ours.destroy();
 });
 
 it("one connection at a time asks a host that hangs, and none after close", async ({ t, url, open }) => {
