@@ -61,8 +61,9 @@ export function readJson(
       values++;
       level++;
     }
-    const isReadable = values <= MOST_VALUES && level <= MOST_LEVELS;
-    assert.ok(isReadable, "the body has too many values, or too deep ones");
+    if (values > MOST_VALUES || level > MOST_LEVELS) {
+      assert.ok(false, "the body has too many values, or too deep ones");
+    }
   }
   return JSON.parse(text, reviver);
 }

@@ -34,7 +34,10 @@ test("quote is the plain JSON of a text, or of 40 code points and an ellipsis", 
 
 // assertAnyError limits a message to 1000 characters without control characters.
 test("a message stays short and plain, whatever was sent and however much of it", async () => {
-  const times = fc.constantFrom(1, 10, 1000);
+  const times = fc.oneof(
+    { arbitrary: fc.constantFrom(1, 10, 100), weight: 9 },
+    { arbitrary: fc.constant(1000), weight: 1 }, // more than a body may have
+  );
   const service = handleService();
   await fc.assert(fc.asyncProperty(text, times, async (part, times) => {
     const sent = part.repeat(times).toWellFormed();
