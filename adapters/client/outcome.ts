@@ -98,7 +98,7 @@ function innermostMessage(error: unknown, depth = 9): string {
     return innermostMessage(inner, depth - 1);
   }
   // Deno 2.9 prepends the whole URL (denoland/deno#24835). Can go if
-  // tests/adapters/client/outcome_test.ts passes on Deno without it.
+  // tests/adapters/client/refused_test.ts passes on Deno without it.
   return error.message.replace(/^error sending request for url \(.*?\): /, "");
 }
 

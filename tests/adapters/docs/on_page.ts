@@ -131,3 +131,6 @@ export async function execute(
   const status = await answer.locator("h4").first().innerText();
   return { status: status.trim().slice(0, 3), body };
 }
+
+/** Registers tests of the page on a desktop. */
+export const onDesktop = { test: onPage(DESKTOP) };

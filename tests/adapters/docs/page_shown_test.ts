@@ -12,20 +12,18 @@ import {
   CATEGORY,
   CREATE,
   DARK_BACKGROUND,
-  DESKTOP,
   enterKey,
   execute,
   fillInKey,
   GET,
   INVALID,
   LIST,
+  onDesktop,
   onPage,
   open,
   PHONE,
   stores,
 } from "./on_page.ts";
-
-const onDesktop = { test: onPage(DESKTOP) };
 
 /**
  * What the page has to meet: the success criteria of WCAG 2.2, A and AA, and what axe calls best

@@ -14,16 +14,8 @@ import {
   type Layer,
   withFields,
 } from "../../../core/answer.ts";
-import { type Handler, toResponse, webBody } from "../../../core/handler.ts";
-import {
-  createHandler,
-  type HandlerOptions,
-  memoryStorage,
-  StorageError,
-} from "../../../mod.ts";
-import { REX_JSON } from "../../support/pets.ts";
-
-const APP = "https://app.example.com";
+import { createHandler, memoryStorage, StorageError } from "../../../mod.ts";
+import { APP, FACES, KEYS, type Refused, send, SILENT } from "./faces.ts";
 
 /** Makes the layers, and what is read of them. */
 function create() {
@@ -52,30 +44,6 @@ function create() {
       return `${body}`.match(/(?<=_count\{.*status_code=")\d+"\} \d+/g) ?? [];
     },
   };
-}
-
-const SILENT = { onError() {} };
-const KEYS: HandlerOptions["keys"] = {
-  verify: (key) => key === "secret" && { id: 1 },
-};
-
-/** How a handler is called: as a fetch function, or as servers call it. */
-const FACES: Readonly<
-  Record<string, (handle: Handler, request: Request) => Promise<Response>>
-> = {
-  handle: (handle, request) => handle(request),
-  answer: async ({ answer }, request) =>
-    toResponse(await answer(request, undefined, webBody(request))),
-};
-
-interface Refused {
-  /** The method and path; by default a create. */
-  readonly line?: string;
-  readonly body?: BodyInit;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** How many requests are sent: the last one is refused. Default: one. */
-  readonly times?: 2;
-  readonly options?: Partial<HandlerOptions>;
 }
 
 const fail = (error: Error) => ({
@@ -112,32 +80,6 @@ const NAMES = Object.keys(create().layers) as readonly Name[];
 const PAIRS = NAMES.flatMap((one) =>
   NAMES.filter((other) => other !== one).map((other) => [one, other] as const)
 );
-
-/** Sends a request with `Origin`; each time another pet. */
-function send(
-  face: string,
-  handle: Handler,
-  { line = "POST /v1/pets", body, headers }: Refused = {},
-  time = 0,
-): Promise<Response> {
-  const [method = "", path = ""] = line.split(" ");
-  const sent = body ?? REX_JSON.replace("Rex", `Rex ${time}`);
-  const init: RequestInit & { readonly duplex: "half" } = {
-    method,
-    duplex: "half",
-    headers: {
-      origin: APP,
-      authorization: "Bearer secret",
-      "content-type": "application/json",
-      ...headers,
-    },
-    ...method === "POST" && {
-      body: sent instanceof ReadableStream ? new ReadableStream() : sent,
-    },
-  };
-  const ask = FACES[face] ?? assert.fail(face);
-  return ask(handle, new Request(`http://localhost${path}`, init));
-}
 
 /** Asserts that the answer has the fields of each layer in use, and those of CORS. */
 async function assertRefused(
@@ -234,98 +176,5 @@ test("layers are sorted: in any order a 429 and a 503 are counted and logged", a
     assert.deepEqual(statuses, [401, 429, 503], `${order}`);
     const expected = ['401"} 1', '429"} 1', '503"} 1'];
     assert.deepEqual(await counts(), expected, `${order}`);
-  }
-});
-
-test("own layers stand outside, the first outermost, and see the finished answer", async () => {
-  const FIELD = "x-request-id";
-  const seen: string[] = [];
-  const own = (name: string): Layer => (service) => async (...request) => {
-    seen.push(`${name} begins`);
-    const answer = await service(...request);
-    seen.push(`${name} sees ${FIELD in answer.headers}`);
-    return answer;
-  };
-  const log = logLayer({ write: () => void seen.push("log") });
-  const handle = createHandler({
-    storage: memoryStorage(),
-    keys: KEYS,
-    layers: [log, own("a"), own("b")],
-  });
-  await send("handle", handle);
-  assert.deepEqual(
-    seen,
-    ["a begins", "b begins", "log", "b sees true", "a sees true"],
-  );
-});
-
-test("a layer that fails is a 500, and onError is told why", async () => {
-  const failing: Readonly<Record<string, Layer>> = {
-    "Error: throws": () => () => {
-      throw new Error("throws");
-    },
-    "Error: rejects": () => () => Promise.reject(new Error("rejects")),
-    "TypeError: Wrong result of a layer: it must be the answer of the service, or another one":
-      (service) => async (...request) => {
-        await service(...request);
-        return undefined as never;
-      },
-    "TypeError: Wrong result of a layer: it must be the answer of the service, or another one ":
-      () => async () => ({ status: 99, headers: {}, body: null }),
-  };
-  for (const [reason, layer] of Object.entries(failing)) {
-    const told: string[] = [];
-    const handle = createHandler({
-      storage: memoryStorage(),
-      keys: KEYS,
-      layers: [layer],
-      onError: (cause) => void told.push(`${cause}`),
-    });
-    for (const face of Object.keys(FACES)) {
-      const response = await send(face, handle);
-      assert.equal(response.status, 500, face);
-      assert.equal((await response.json()).code, "internal_error", face);
-      assert.deepEqual(told.splice(0), [reason.trim()], face);
-    }
-  }
-});
-
-test("a layer that sets a field which cannot be sent is a 500", async () => {
-  const splitting: Layer = (service) => async (...request) =>
-    withFields(await service(...request), { "x-a": "b\r\nset-cookie: c" });
-  const handle = createHandler({
-    storage: memoryStorage(),
-    keys: KEYS,
-    layers: [splitting],
-    ...SILENT,
-  });
-  for (const face of Object.keys(FACES)) {
-    const { status, headers } = await send(face, handle);
-    assert.deepEqual([status, headers.has("set-cookie")], [500, false], face);
-  }
-});
-
-test("tracing is on once, whether it is passed or not", async (t) => {
-  const names: string[] = [];
-  const api = Symbol.for("opentelemetry.js.api.1");
-  const span = {
-    setAttribute: () => span,
-    updateName: (name: string) => names.push(name),
-  };
-  const isSpan = (key: symbol) => /CURRENT|SPAN/.test(`${key.description}`);
-  const active = () => ({
-    getValue: (key: symbol) => isSpan(key) ? span : undefined,
-  });
-  t.after(() => Reflect.deleteProperty(globalThis, api));
-  Reflect.set(globalThis, api, { context: { active } });
-  // The layer of this module was made before; it looks for contexts when it wraps a service.
-  for (const layers of [[], [traceLayer]]) {
-    const handle = createHandler({
-      storage: memoryStorage(),
-      keys: KEYS,
-      layers,
-    });
-    await send("handle", handle);
-    assert.deepEqual(names.splice(0), ["POST /v1/pets"], `${layers.length}`);
   }
 });
