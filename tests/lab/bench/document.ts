@@ -12,7 +12,12 @@ import type { Figures, SettingSpeed, Speed } from "./speed.ts";
 const BEGIN = "<!-- Written by `deno task bench --write`: -->\n\n";
 const END = "\n<!-- Until here. -->";
 const SENTENCE = /^With 64 clients at once,[^]*?\n\n/m;
-const LATENCIES = ["1 connection", "16", "64", "64, fixed rate"];
+const LATENCIES = [
+  "pages",
+  "pages, fixed rate",
+  "create",
+  "create, fixed rate",
+];
 const SERVERS = ["start, ms", "at rest, MB", "under load, MB"];
 
 /** Where the figures are stored. */
@@ -82,22 +87,17 @@ function section(speed: Speed): string {
       ),
     ]),
   );
-  const latencies = (title: string, name: string) => {
-    const measured = settings.filter((one) =>
-      figuresOf(one, name, 64).some(({ p50 }) => p50 !== undefined)
-    );
-    if (measured.length === 0) return [];
-    const body = measured.map((one) => [
+  const latencies = table(
+    LATENCIES,
+    settings.map((one) => [
       `${one.database}, ${one.runtime}`,
-      ...[
-        figuresOf(one, name, 1),
-        figuresOf(one, name, 16),
-        figuresOf(one, name, 64),
-        figuresOf(one, name, 64, true),
-      ].map((pair) => pair.map(percentiles).join(", ")),
-    ]);
-    return [wrap(title), table(LATENCIES, body)];
-  };
+      ...["pages", "create"].flatMap((name) =>
+        [false, true].map((isPaced) =>
+          figuresOf(one, name, 64, isPaced).map(percentiles).join(", ")
+        )
+      ),
+    ]),
+  );
   const servers = table(
     SERVERS,
     settings.map((one) => {
@@ -112,18 +112,18 @@ function section(speed: Speed): string {
   );
   const runtimes = new Set(settings.map(({ runtime }) => runtime));
   return [
-    "Times as fast, with 1, 4, 16 and 64 connections:",
+    "Times as fast, with 1, 4, 16 and 64 connections, in bold if the peer is ahead:",
     timesTable(settings),
     `Thousands of requests a second, with 64 connections (${
       [...runtimes].join(", ")
     }):`,
     rates,
-    ...latencies(
-      "Latency of random pages in ms, p50/p99, and the peer's. At the fixed " +
-        "rate, half of what the peer can do, it counts from when a request is due:",
-      "pages",
+    wrap(
+      "Latency of random pages and creates in ms with 64 connections, p50/p99, " +
+        "and the peer's. At the fixed rate, half of what the peer can do, it " +
+        "counts from when a request is due:",
     ),
-    ...latencies("Latency of creates, likewise:", "create"),
+    latencies,
     "Time from start to the first answer, memory at rest and under that load:",
     servers,
     wrap(conditions),

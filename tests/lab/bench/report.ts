@@ -41,7 +41,7 @@ export function timesTable(all: readonly SettingSpeed[]): string {
     all.map((one) => [
       `${one.database}, ${one.runtime}`,
       ...CASES.map(({ name }) =>
-        [1, 4, 16, 64].map((n) => shown(timesOf(one, name, n))).join(", ")
+        [1, 4, 16, 64].map((n) => shownOrBold(timesOf(one, name, n))).join(", ")
       ),
     ]),
   );
@@ -58,6 +58,12 @@ export function timesOf(
     cell.rate === undefined
   );
   return cell?.servers[peer]?.times ?? NaN;
+}
+
+/** Bold if the peer is ahead. */
+function shownOrBold(times: number): string {
+  const text = shown(times);
+  return Number(text) < 1 ? `**${text}**` : text;
 }
 
 /** Two digits, `1.0` too; a dash if it was not measured. */
