@@ -24,7 +24,7 @@ const skip = (RUNTIME !== "deno" && "the image is for Deno") ||
     spawnSync("unshare", ["--mount", "true"]).status !== 0 &&
       "only root on Linux can start a container",
   );
-const it = testUnless(skip);
+const inContainer = { test: testUnless(skip) };
 
 const DOCKERFILE = "docs/examples/container/Dockerfile";
 const REX =
@@ -143,7 +143,7 @@ async function startServer(t: TestContext, volume: string) {
   return { server, fetch, base: `${origin}/v1` };
 }
 
-it("the image adds a pet as a user who can only write to /data, and keeps it", async (t) => {
+inContainer.test("the image adds a pet as a user who can only write to /data, and keeps it", async (t) => {
   const volume = newFolder(t);
   const first = await startServer(t, volume);
   const issued = startContainer(t, volume, ["keys", "issue", "a test"]);
@@ -157,7 +157,7 @@ it("the image adds a pet as a user who can only write to /data, and keeps it", a
   assert.deepEqual([found.status, found.text], [200, REX]);
 });
 
-it("the image has the sandbox, and the judge of any store", async (t) => {
+inContainer.test("the image has the sandbox, and the judge of any store", async (t) => {
   const volume = newFolder(t);
   const port = await freePort();
   const words = ["sandbox", "--host", "0.0.0.0", "--port", `${port}`];
@@ -169,7 +169,7 @@ it("the image has the sandbox, and the judge of any store", async (t) => {
   assert.match(report, /^The interface: 35 hold, 0 fail, 0 cannot/m);
 });
 
-it("the image has the exam, also of a client that is mounted", async (t) => {
+inContainer.test("the image has the exam, also of a client that is mounted", async (t) => {
   const volume = newFolder(t);
   copyFileSync(pathOf("docs/examples/exam/adapter.ts"), join(volume, "my.ts"));
   const entrypoint = ["deno", "run", "-A", "/app/tests/program.ts"];

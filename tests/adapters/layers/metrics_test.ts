@@ -78,7 +78,7 @@ test("/metrics tells the size of SQLite's log, next to the file a link leads to"
   assert.equal(await size(), `${after}`);
 });
 
-onDatabase(
+onDatabase.test(
   "/metrics tells of connections to PostgreSQL, and of the reads that wait",
   async ({ t, url, open, sql, connect }) => {
     // Its reads wait for the lock as long as a busy machine needs: a pooler is told no lock_timeout.

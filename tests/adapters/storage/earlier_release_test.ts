@@ -134,9 +134,9 @@ async function listed(server: RunningServer): Promise<string> {
 for (
   const [name, { skip, restore, columns, version }] of Object.entries(FORMS)
 ) {
-  const onDatabase = { test: testUnless(skip) };
+  const onThisDatabase = { test: testUnless(skip) };
 
-  onDatabase.test(`three servers at once open ${name} of ${COMMIT}, which then starts again`, async (t) => {
+  onThisDatabase.test(`three servers at once open ${name} of ${COMMIT}, which then starts again`, async (t) => {
     const { url, sql } = await restore(t);
     const env = { DATABASE_URL: url };
     const servers = await Promise.all(
@@ -181,7 +181,7 @@ for (
       `[${[...PETS, added.text, last.text]}]`,
     );
   });
-  onDatabase.test(`tables of ${COMMIT} in ${name} become as new ones, unless one only reads`, async (t) => {
+  onThisDatabase.test(`tables of ${COMMIT} in ${name} become as new ones, unless one only reads`, async (t) => {
     const { url, sql } = await restore(t);
     const before = await sql(columns);
     const { code, stderr } = await runMain(["copy", url, "sqlite:to.db"], {

@@ -17,9 +17,9 @@ const DATABASES = [
 ] as const;
 
 for (const [name, skip, open] of DATABASES) {
-  const onDatabase = { test: testUnless(skip) };
+  const onThisDatabase = { test: testUnless(skip) };
   for (const callers of [1, 64]) {
-    onDatabase.test(`pages of ${name} stay out of the old generation with ${callers} readers`, async () => {
+    onThisDatabase.test(`pages of ${name} stay out of the old generation with ${callers} readers`, async () => {
       const args = [await open(), String(callers)];
       const bytes = await runWell([...commandLine(program), ...args]);
       assert(Number(bytes) < 400, `${bytes} bytes of a page`);

@@ -97,7 +97,7 @@ test(
 );
 
 for (const ms of [20, 200]) {
-  postgres.onDatabase(
+  postgres.onDatabase.test(
     `a server adds at least 80 % at twice its load if a commit takes ${ms} ms`,
     async ({ t, url, open, sql }) => {
       await (await open()).close();

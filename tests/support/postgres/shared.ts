@@ -31,11 +31,13 @@ export interface SharedPostgres {
    */
   readonly emptyDatabase: () => Promise<string>;
   /** Registers a test on that database, or skips it. */
-  readonly onDatabase: (
-    title: string,
-    check: (database: Database) => Promise<void>,
-    options?: TestOptions,
-  ) => void;
+  readonly onDatabase: {
+    readonly test: (
+      title: string,
+      check: (database: Database) => Promise<void>,
+      options?: TestOptions,
+    ) => void;
+  };
 }
 
 /** The database of a test. What is opened is closed after the test. */
@@ -86,7 +88,7 @@ export async function sharedPostgres(): Promise<SharedPostgres> {
     return url;
   }
 
-  const onDatabase: SharedPostgres["onDatabase"] = (
+  const test: SharedPostgres["onDatabase"]["test"] = (
     title,
     check,
     options = {},
@@ -110,5 +112,5 @@ export async function sharedPostgres(): Promise<SharedPostgres> {
       });
     });
 
-  return { skip, emptyDatabase, onDatabase };
+  return { skip, emptyDatabase, onDatabase: { test } };
 }

@@ -23,7 +23,7 @@ import {
 import { key, REX } from "../../../support/pets.ts";
 import { awaitedLater, until } from "../../../support/time.ts";
 
-const { onDatabase: it } = await sharedPostgres();
+const { onDatabase } = await sharedPostgres();
 
 /** Opens a line to a server, and makes a URL of its database through the line. */
 async function detour({ t, url: direct }: Database) {
@@ -34,7 +34,7 @@ async function detour({ t, url: direct }: Database) {
   return { line, server, url };
 }
 
-it("postgresStorage sends a read again whose connection is lost", async (database) => {
+onDatabase.test("postgresStorage sends a read again whose connection is lost", async (database) => {
   const { line, server, url } = await detour(database);
   const storage = await database.open(url.href);
   const { first, release } = line.hold();
@@ -66,7 +66,7 @@ it("postgresStorage sends a read again whose connection is lost", async (databas
   }
 });
 
-it("postgresStorage sends a read once more if it fails, or it is asked to", async ({ url, open, sql }) => {
+onDatabase.test("postgresStorage sends a read once more if it fails, or it is asked to", async ({ url, open, sql }) => {
   const { id } = await (await open()).create(REX);
   await sql(`create sequence calls;
     create function fails() returns boolean language plpgsql as $$ begin
@@ -88,7 +88,7 @@ it("postgresStorage sends a read once more if it fails, or it is asked to", asyn
   await assert.rejects(reading, { kind: "unavailable", message: /fails$/ });
 });
 
-it("postgresStorage plans a prepared statement once, whatever the database is set to", async ({ open, sql }) => {
+onDatabase.test("postgresStorage plans a prepared statement once, whatever the database is set to", async ({ open, sql }) => {
   const storage = await open();
   await storage.create(REX);
   await sql(`create table seen (mode text);
@@ -103,7 +103,7 @@ it("postgresStorage plans a prepared statement once, whatever the database is se
   assert.deepEqual(rows, [{ mode: "force_generic_plan" }]);
 });
 
-it("postgresStorage sends reads on other connections while some hang", async ({ url, open, sql, connect }) => {
+onDatabase.test("postgresStorage sends reads on other connections while some hang", async ({ url, open, sql, connect }) => {
   const patience = { connectTimeout: 20_000, queryTimeout: 20_000 };
   const storage = await open(url, patience);
   await Promise.all(Array.from({ length: 10 }, () => storage.ping()));
@@ -125,7 +125,7 @@ it("postgresStorage sends reads on other connections while some hang", async ({ 
   await Promise.all(reads);
 });
 
-it("a create finds a connection while gets hang", async ({ url, open, sql }) => {
+onDatabase.test("a create finds a connection while gets hang", async ({ url, open, sql }) => {
   const storage = await open(url, { connectTimeout: 10_000 });
   await sql(`create table released ();
     create function waits() returns boolean language plpgsql as $$ begin
@@ -149,7 +149,7 @@ it("a create finds a connection while gets hang", async ({ url, open, sql }) => 
   await Promise.all(gets);
 });
 
-it("a read that is repeated with little time left mistrusts no connection", async ({ t, url, sql }) => {
+onDatabase.test("a read that is repeated with little time left mistrusts no connection", async ({ t, url, sql }) => {
   await sql(`create sequence calls;
     create function fails_late() returns boolean language plpgsql as $$ begin
       perform pg_sleep(0.7);
@@ -164,7 +164,7 @@ it("a read that is repeated with little time left mistrusts no connection", asyn
   assert.equal(connections.counts().lost, 0);
 });
 
-it("a create is sent again if its connection was ended for being idle", async ({ open, sql }) => {
+onDatabase.test("a create is sent again if its connection was ended for being idle", async ({ open, sql }) => {
   const storage = await open();
   // Once, as the server does if idle_session_timeout passes just then.
   await sql(`create sequence calls;
@@ -180,7 +180,7 @@ it("a create is sent again if its connection was ended for being idle", async ({
   assert.deepEqual((await storage.list({ limit: 9 })).pets, created);
 });
 
-it("postgresStorage goes on at the next server if several calls lose one together", async (database) => {
+onDatabase.test("postgresStorage goes on at the next server if several calls lose one together", async (database) => {
   const { line, server, url } = await detour(database);
   const hosts = `${url.host},${server.host}:${server.port}`;
   const storage = await database.open(url.href.replace(url.host, hosts));
@@ -191,7 +191,7 @@ it("postgresStorage goes on at the next server if several calls lose one togethe
   await ping(4);
 });
 
-it("postgresStorage waits for a server that does not answer, but for no database", async (database) => {
+onDatabase.test("postgresStorage waits for a server that does not answer, but for no database", async (database) => {
   const { line, server, url } = await detour(database);
   line.leadTo(await freePort());
   // Whatever comes first: opening waits for a minute.
@@ -202,7 +202,7 @@ it("postgresStorage waits for a server that does not answer, but for no database
   await assert.rejects(opening, /database "nowhere" does not exist$/);
 });
 
-it("postgresStorage waits for a lock while it opens", async ({ open, connect }) => {
+onDatabase.test("postgresStorage waits for a lock while it opens", async ({ open, connect }) => {
   await (await open()).close();
   const locker = await connect();
   await locker.query("begin; lock table petstore_schema");
@@ -211,7 +211,7 @@ it("postgresStorage waits for a lock while it opens", async ({ open, connect }) 
   await open(undefined, { queryTimeout: 2000 }); // 1200 ms for a lock
 });
 
-it("postgresStorage mistrusts all older connections once one does not answer", async (database) => {
+onDatabase.test("postgresStorage mistrusts all older connections once one does not answer", async (database) => {
   const { line, url } = await detour(database);
   // So long does this test take, and any answer may.
   const storage = await database.open(url.href, { queryTimeout: 5000 });
@@ -257,7 +257,7 @@ async function actingBefore(
   assert.ok(count > 0, word);
 }
 
-it("postgresStorage works if statements without a name are sent as a copy", async ({ t, url }) => {
+onDatabase.test("postgresStorage works if statements without a name are sent as a copy", async ({ t, url }) => {
   const { prototype } = driver;
   const query: (...args: unknown[]) => unknown = prototype.query;
   t.after(() => void (prototype.query = query as typeof prototype.query));
@@ -278,7 +278,7 @@ it("postgresStorage works if statements without a name are sent as a copy", asyn
   }
 });
 
-it("postgresStorage sends again what the driver could not send", async ({ open }) => {
+onDatabase.test("postgresStorage sends again what the driver could not send", async ({ open }) => {
   const storage = await open();
   const ends = [
     ({ connection }: pg.Client) =>
@@ -303,7 +303,7 @@ it("postgresStorage sends again what the driver could not send", async ({ open }
   assert.equal((await storage.apiKeys.list()).length, 6);
 });
 
-it("postgresStorage outlives the end of an idle connection, and reads on another", async ({ open, sql }) => {
+onDatabase.test("postgresStorage outlives the end of an idle connection, and reads on another", async ({ open, sql }) => {
   const storage = await open();
   const ends = [
     () =>
@@ -326,7 +326,7 @@ it("postgresStorage outlives the end of an idle connection, and reads on another
   }
 });
 
-it("postgresStorage adds a pet although another in its statement is unreadable", async ({ open }) => {
+onDatabase.test("postgresStorage adds a pet although another in its statement is unreadable", async ({ open }) => {
   const storage = await open();
   const { id } = await storage.create(REX, key(1));
   const fail = () => {

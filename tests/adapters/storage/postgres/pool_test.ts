@@ -21,7 +21,7 @@ import {
 import { newPet, REX } from "../../../support/pets.ts";
 import { awaitedLater, turns, until } from "../../../support/time.ts";
 
-const { onDatabase: it } = await sharedPostgres();
+const { onDatabase } = await sharedPostgres();
 
 /** A port where nothing listens. */
 const NOWHERE = 1;
@@ -61,7 +61,7 @@ async function threeLines({ t, url: direct }: Database) {
   return { a, b, c, lead, url: direct.replace(url.host, hosts.join()) };
 }
 
-it("the connection that was used last is lent again, unless the work on it failed", async ({ t, url }) => {
+onDatabase.test("the connection that was used last is lent again, unless the work on it failed", async ({ t, url }) => {
   const pool = poolAt(t, `${url}?connection_limit=2`);
   const first = await pool.take("read");
   const second = await pool.take("read");
@@ -77,7 +77,7 @@ it("the connection that was used last is lent again, unless the work on it faile
   pool.giveBack(second);
 });
 
-it("calls wait in turn for one of connection_limit connections, for connectTimeout", async ({ t, url }) => {
+onDatabase.test("calls wait in turn for one of connection_limit connections, for connectTimeout", async ({ t, url }) => {
   const pool = poolAt(t, `${url}?connection_limit=1`);
   const only = await pool.take("read");
   const waiting = [pool.take("list"), pool.take("read")] as const;
@@ -102,7 +102,7 @@ it("calls wait in turn for one of connection_limit connections, for connectTimeo
   assert.deepEqual([pool.counts().open, pool.counts().waiting], [1, 0]);
 });
 
-it("close waits for lent connections, and refuses calls that wait for one", async ({ t, url }) => {
+onDatabase.test("close waits for lent connections, and refuses calls that wait for one", async ({ t, url }) => {
   const pool = poolAt(t, `${url}?connection_limit=1`);
   const lent = await pool.take("read");
   const waiting = awaitedLater(pool.take("read"));
@@ -117,7 +117,7 @@ it("close waits for lent connections, and refuses calls that wait for one", asyn
   await until("it has ended", () => pool.counts().open === 0);
 });
 
-it("a connection that is not used for 30 s is ended", async ({ t, url }) => {
+onDatabase.test("a connection that is not used for 30 s is ended", async ({ t, url }) => {
   t.mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
   let ahead = 0;
   const { now } = performance;
@@ -144,7 +144,7 @@ async function turnsUntil(isSo: () => boolean): Promise<void> {
   assert.ok(isSo());
 }
 
-it("connections opened before one is lost are not lent again", async ({ t, url }) => {
+onDatabase.test("connections opened before one is lost are not lent again", async ({ t, url }) => {
   const pool = poolAt(t, url);
   const [lost, older] = [await pool.take("read"), await pool.take("read")];
   pool.giveBack(older);
@@ -159,7 +159,7 @@ it("connections opened before one is lost are not lent again", async ({ t, url }
   assert.equal(pool.counts().lost, 1);
 });
 
-it("connections that are ending count towards connection_limit", async (database) => {
+onDatabase.test("connections that are ending count towards connection_limit", async (database) => {
   const { t, url } = database;
   const { port, hostname, host } = new URL(url);
   const line = await openLine(t, Number(port || 5432), hostname);
@@ -176,7 +176,7 @@ it("connections that are ending count towards connection_limit", async (database
   pool.giveBack(next);
 });
 
-it("with several hosts a connection is lent for a minute", async ({ t, url }) => {
+onDatabase.test("with several hosts a connection is lent for a minute", async ({ t, url }) => {
   let ahead = 0;
   const { now } = performance;
   t.mock.method(performance, "now", () => now.call(performance) + ahead);
@@ -198,7 +198,7 @@ it("with several hosts a connection is lent for a minute", async ({ t, url }) =>
   assert.ok(await isKept(one, ofOne));
 });
 
-it("a new connection goes to the host that served last, then the others in order", async (database) => {
+onDatabase.test("a new connection goes to the host that served last, then the others in order", async (database) => {
   const { a, b, c, lead, url } = await threeLines(database);
   const pool = poolAt(database.t, url);
   const portOfNew = async () => {
@@ -222,7 +222,7 @@ it("a new connection goes to the host that served last, then the others in order
   });
 });
 
-it("connections are not lent again once a different host is used", async (database) => {
+onDatabase.test("connections are not lent again once a different host is used", async (database) => {
   const { a, b, url } = await threeLines(database);
   const pool = poolAt(database.t, url);
   const old = await pool.take("read");
@@ -234,7 +234,7 @@ it("connections are not lent again once a different host is used", async (databa
   assert.equal(await pool.take("read"), next);
 });
 
-it("connections to a new host are lent again when one to the old host is lost", async (database) => {
+onDatabase.test("connections to a new host are lent again when one to the old host is lost", async (database) => {
   const { a, url } = await threeLines(database);
   const pool = poolAt(database.t, url);
   const old = await pool.take("read");
@@ -247,7 +247,7 @@ it("connections to a new host are lent again when one to the old host is lost", 
   pool.giveBack(next);
 });
 
-it("a call that was slow to connect begins anew if others have moved meanwhile", async (database) => {
+onDatabase.test("a call that was slow to connect begins anew if others have moved meanwhile", async (database) => {
   const { a, b, c, lead, url } = await threeLines(database);
   const pool = poolAt(database.t, url);
   lead(a, false);
@@ -267,7 +267,7 @@ it("a call that was slow to connect begins anew if others have moved meanwhile",
   for (const each of [atThird, atFirst, connection]) pool.giveBack(each);
 });
 
-it("a call that was slow to connect does not lead back to a host that was left", async (database) => {
+onDatabase.test("a call that was slow to connect does not lead back to a host that was left", async (database) => {
   const { a, b, url } = await threeLines(database);
   const pool = poolAt(database.t, url);
   const { first, release } = a.hold();
@@ -282,7 +282,7 @@ it("a call that was slow to connect does not lead back to a host that was left",
   }
 });
 
-it("no other host is tried if a server refuses a log-in", async (database) => {
+onDatabase.test("no other host is tried if a server refuses a log-in", async (database) => {
   const { t, url, open, sql } = database;
   const user = `clerk_${Date.now()}`;
   await (await open()).close();

@@ -14,7 +14,7 @@ import { ask } from "../../../contract/ask.ts";
 import { startMain } from "../../../support/standalone.ts";
 import { until } from "../../../support/time.ts";
 
-const { onDatabase: it } = await sharedPostgres();
+const { onDatabase } = await sharedPostgres();
 
 onCluster()(
   "a server warns at its start if two hosts accept writes, and works",
@@ -45,7 +45,7 @@ onCluster()(
   },
 );
 
-it("hosts that lead to one server, or are never written to, are no split brain", async ({ t, url, sql }) => {
+onDatabase.test("hosts that lead to one server, or are never written to, are no split brain", async ({ t, url, sql }) => {
   const { host } = new URL(url);
   const address = parsePostgresUrl(url.replace(host, `${host},${host}`));
   const warnings: string[] = [];
@@ -73,7 +73,7 @@ it("hosts that lead to one server, or are never written to, are no split brain",
   assert.deepEqual(warnings, []);
 });
 
-it("no host is asked after close, even if it was asked just then", async ({ t, url }) => {
+onDatabase.test("no host is asked after close, even if it was asked just then", async ({ t, url }) => {
   let accepted = 0;
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -106,7 +106,7 @@ it("no host is asked after close, even if it was asked just then", async ({ t, u
   ours.destroy();
 });
 
-it("one connection at a time asks a host that hangs, and none after close", async ({ t, url, open }) => {
+onDatabase.test("one connection at a time asks a host that hangs, and none after close", async ({ t, url, open }) => {
   const silent = new Set<Socket>();
   let accepted = 0;
   let most = 0;

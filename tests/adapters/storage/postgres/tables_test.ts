@@ -15,7 +15,7 @@ import { sqlContract } from "../sql_contract.ts";
 import { key, newPet, REX } from "../../../support/pets.ts";
 import { until } from "../../../support/time.ts";
 
-const { skip, emptyDatabase, onDatabase: it } = await sharedPostgres();
+const { skip, emptyDatabase, onDatabase } = await sharedPostgres();
 
 sqlContract(
   (title, check) => test(`postgresStorage ${title}`, { skip }, check),
@@ -39,7 +39,7 @@ sqlContract(
   },
 );
 
-it("another user's functions and operators of the same names are never called", async ({ url, open, sql }) => {
+onDatabase.test("another user's functions and operators of the same names are never called", async ({ url, open, sql }) => {
   const target = await postgresTarget(parsePostgresUrl(url));
   const storage = await open();
   const evil = [
@@ -131,7 +131,7 @@ it("another user's functions and operators of the same names are never called", 
   assert.deepEqual(rows, [{ is_called: false }]);
 });
 
-it("postgresStorage warns of what may do harm later, and says what to do about it", async ({ url, open, sql }) => {
+onDatabase.test("postgresStorage warns of what may do harm later, and says what to do about it", async ({ url, open, sql }) => {
   await (await open()).close();
   const told = async (parameters = "") => {
     const lines: string[] = [];
@@ -151,7 +151,7 @@ it("postgresStorage warns of what may do harm later, and says what to do about i
   assert.equal(await told(`pgbouncer=true&${options}`), "");
 });
 
-it("postgresStorage works with the greatest value of each option", async ({ url, open }) => {
+onDatabase.test("postgresStorage works with the greatest value of each option", async ({ url, open }) => {
   const most = 2 ** 31 - 1;
   const storage = await open(url, {
     connectTimeout: most,
@@ -166,7 +166,7 @@ it("postgresStorage works with the greatest value of each option", async ({ url,
   assert.equal((await storage.apiKeys.insert(record)).id, 1);
 });
 
-it("PostgreSQL ends a statement that nobody waits for any more", async ({ url, open, sql }) => {
+onDatabase.test("PostgreSQL ends a statement that nobody waits for any more", async ({ url, open, sql }) => {
   await (await open()).create(REX);
   await sql(`alter table pets rename to slow; create view pets as
       select slow.* from slow, (select pg_sleep(60)) as pause`);
@@ -178,7 +178,7 @@ it("PostgreSQL ends a statement that nobody waits for any more", async ({ url, o
   await until("no statement runs", isEnded);
 });
 
-it("postgresStorage refuses a replay whose key was forgotten just now", async ({ open, sql }) => {
+onDatabase.test("postgresStorage refuses a replay whose key was forgotten just now", async ({ open, sql }) => {
   const storage = await open();
   await storage.create(REX, key(1));
   await sql(`create function forget() returns trigger language plpgsql as
@@ -197,7 +197,7 @@ const cases = [
   ["connection_limit=1&pgbouncer=true", 4000, "0", "off", "on"],
 ] as const;
 for (const [parameters, queryTimeout, lockTimeout, setting, used] of cases) {
-  it(`postgresStorage writes to disk: ${parameters}, ${lockTimeout}, ${setting}`, async ({ url, open, sql }) => {
+  onDatabase.test(`postgresStorage writes to disk: ${parameters}, ${lockTimeout}, ${setting}`, async ({ url, open, sql }) => {
     const option = `options=-c%20synchronous_commit%3D${setting}`;
     const storage = await open(`${url}?${option}&${parameters}`, {
       queryTimeout,
@@ -227,7 +227,7 @@ for (const [parameters, queryTimeout, lockTimeout, setting, used] of cases) {
   });
 }
 
-it("creates take their ids in their turn: alone, together, and with a key", async ({ open, sql, connect }) => {
+onDatabase.test("creates take their ids in their turn: alone, together, and with a key", async ({ open, sql, connect }) => {
   const [alone, together, once] = [
     await open(),
     await open(),
@@ -254,7 +254,7 @@ it("creates take their ids in their turn: alone, together, and with a key", asyn
   assert.deepEqual(ids.sort(), [1n, 2n, 3n, 4n]);
 });
 
-it("postgresStorage finds the pets of a status, and expired keys, in an index", async ({ url, open, sql }) => {
+onDatabase.test("postgresStorage finds the pets of a status, and expired keys, in an index", async ({ url, open, sql }) => {
   // A table as small as these is otherwise read as a whole.
   const storage = await open(`${url}?options=-c%20enable_seqscan%3Doff`);
   await storage.list({ limit: 1, status: REX.status });
@@ -267,7 +267,7 @@ it("postgresStorage finds the pets of a status, and expired keys, in an index", 
   await until(`${both} are used`, async () => await names() === both);
 });
 
-it("postgresStorage is copied with 30 s for a lock, and 60 s for a statement", async ({ url }) => {
+onDatabase.test("postgresStorage is copied with 30 s for a lock, and 60 s for a statement", async ({ url }) => {
   const target = await postgresTarget(parsePostgresUrl(url));
   const sql = `select current_setting('lock_timeout'),
     current_setting('idle_in_transaction_session_timeout')`;
@@ -282,7 +282,7 @@ it("postgresStorage is copied with 30 s for a lock, and 60 s for a statement", a
   await source.close();
 });
 
-it("postgresStorage leaves a database that it cannot use as it is, and disconnects", async ({ url, open, sql }) => {
+onDatabase.test("postgresStorage leaves a database that it cannot use as it is, and disconnects", async ({ url, open, sql }) => {
   const copying = postgresSource(parsePostgresUrl(url));
   await assert.rejects(copying, {
     kind: "unavailable",
@@ -306,7 +306,7 @@ it("postgresStorage leaves a database that it cannot use as it is, and disconnec
   await until("its connections are closed", haveLeft, 20_000); // idle ones end after 30 s
 });
 
-it("postgresStorage prepares its reads anew after the type of a column was changed", async ({ url, open, sql }) => {
+onDatabase.test("postgresStorage prepares its reads anew after the type of a column was changed", async ({ url, open, sql }) => {
   const storage = await open(`${url}?connection_limit=1`);
   const pet = await storage.create(REX);
   const read = () =>
@@ -316,7 +316,7 @@ it("postgresStorage prepares its reads anew after the type of a column was chang
   assert.deepEqual(await read(), [pet, { pets: [pet] }]);
 });
 
-it("postgresStorage knows that a create is committed, whatever a trigger does", async ({ open, sql }) => {
+onDatabase.test("postgresStorage knows that a create is committed, whatever a trigger does", async ({ open, sql }) => {
   const storage = await open();
   await sql(`create function act() returns trigger language plpgsql as $$ begin
       raise warning 'audit';
@@ -337,7 +337,7 @@ it("postgresStorage knows that a create is committed, whatever a trigger does", 
   }
 });
 
-it("postgresStorage reads from a server that only reads, and refuses creates there", async ({ url, open }) => {
+onDatabase.test("postgresStorage reads from a server that only reads, and refuses creates there", async ({ url, open }) => {
   await (await open()).create(REX);
   const readOnly = `${url}?options=-c%20default_transaction_read_only%3Don`;
   const storage = await open(readOnly);
@@ -349,7 +349,7 @@ it("postgresStorage reads from a server that only reads, and refuses creates the
   await assert.rejects(open(primary, { openTimeout: 0 }), refused);
 });
 
-it("postgresStorage lists in the order of ids, whatever plan the server makes", async ({ url, open, sql }) => {
+onDatabase.test("postgresStorage lists in the order of ids, whatever plan the server makes", async ({ url, open, sql }) => {
   const plan = ["indexscan", "bitmapscan", "indexonlyscan"]
     .map((name) => `-c enable_${name}=off`).join(" ");
   const storage = await open(`${url}?options=${encodeURIComponent(plan)}`);
@@ -362,7 +362,7 @@ it("postgresStorage lists in the order of ids, whatever plan the server makes", 
   }
 });
 
-it("postgresStorage is not ready if its tables are gone", async ({ open, sql }) => {
+onDatabase.test("postgresStorage is not ready if its tables are gone", async ({ open, sql }) => {
   const storage = await open();
   await sql("drop table pets");
   await assert.rejects(storage.ping(), /pets/);
