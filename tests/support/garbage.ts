@@ -10,7 +10,8 @@ export async function countKept(
 ): Promise<number> {
   const collect = collector();
   for (let turn = 0;; turn++) {
-    // A reference that was read is kept alive until the end of the turn.
+    // A reference that was read is kept alive until the end of the turn. What counts is the number
+    // of turns, not their time.
     await new Promise((resolve) => setTimeout(resolve, 10));
     collect();
     const kept = references.filter((one) => one.deref() !== undefined).length;

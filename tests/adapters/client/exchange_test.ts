@@ -69,7 +69,7 @@ for (const end of ["timeout", "abort"] as const) {
     const { clock, happen, check, options } = early(end);
     const watched = watchedBody(["["], "hangs");
     const { client } = scripted([() => {
-      setTimeout(happen, 1);
+      setTimeout(happen, 1); // once the client reads, which takes microtasks
       return new Response(watched.body);
     }], { clock, retries: 0 });
     await check(client.listPets({}, options), 200);
@@ -101,6 +101,7 @@ for (const moment of ["during", "just before"]) {
     const abort = () => controller.abort(reason);
     const clock = testClock({ holds: true });
     const { client, requests } = scripted([() => {
+      // Once the client pauses, which takes microtasks; the pause does not end by itself.
       if (moment === "during") setTimeout(abort, 1);
       return page(503);
     }], {

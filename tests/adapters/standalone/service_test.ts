@@ -114,6 +114,7 @@ for (const [status, what, chunk] of cases) {
     const answer = ask(service, "POST", "/v1/pets", { body });
     let isDrained = false;
     const drained = drain().then(() => isDrained = true);
+    // Nothing tells that it goes on waiting: on a slow machine this only sees less.
     await new Promise((resolve) => setTimeout(resolve, 5));
     assert.equal(isDrained, false);
     const writer = writable.getWriter();

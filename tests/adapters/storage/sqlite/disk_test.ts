@@ -105,7 +105,7 @@ onSmallDisk.test("sqliteStorage saves what its deleted log holds once a full dis
   assert.throws(() => writeFileSync(filler, new Uint8Array(5_000_000)));
   rmSync(`${path}-wal`);
   await assert.rejects(storage.ping(), /-wal was deleted while in use/);
-  await delay(250); // it looks again each 100 ms
+  await delay(250); // it looks each 100 ms; a look that comes later finds the space at once
   rmSync(filler);
   await until(
     "the file has it all",
@@ -129,7 +129,7 @@ onSmallDisk.test("an index that was emptied on a full disk is made anew once the
   assert.throws(() => {
     for (;;) write();
   }, /ENOSPC|os error 28|space/i);
-  await delay(500);
+  await delay(500); // it looks each 100 ms; if it has not, the ping does
   const ping = `${await server.tell("ping")}`;
   assert.match(ping, /full\.db-shm was emptied while in use/);
   rmSync(filler);

@@ -21,7 +21,6 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { after, type TestContext } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { LOOK_INTERVAL } from "../../../../adapters/storage/sqlite/files.ts";
 import type { PetDatabase } from "../../../../adapters/storage/sqlite/mod.ts";
 import { sqliteSource } from "../../../../adapters/storage/sqlite/transfer.ts";
@@ -316,7 +315,7 @@ for (const isNoticed of [false, true]) {
       await server.tell(`open ${file}`);
       const created = [...await server.tell("create 2 1")];
       if (isNoticed) {
-        await delay(2 * LOOK_INTERVAL);
+        await looks(2);
         created.push(...await server.tell("create 2 1"));
         const problem = /another program uses the new file with the old -wal/;
         await until(
@@ -382,7 +381,7 @@ for (const suffix of ["-wal", "-shm"]) {
       RegExp(`${suffix} was deleted while in use; restart this process`),
     );
     const hasAll = () => readFileSync(path).includes("Late Rex");
-    await delay(3 * LOOK_INTERVAL);
+    await looks(3);
     assert.deepEqual([hasAll(), ended], [false, undefined]);
     reader.close();
     await until("it has closed", () => ended !== undefined);
@@ -440,7 +439,7 @@ for (const [what, empty] of Object.entries(EMPTIED)) {
         else {
           await assertUnavailable(storage.ping(), problem);
           await assertAllRefused(storage, problem);
-          await delay(4 * LOOK_INTERVAL);
+          await looks(4);
         }
         // The second one has seen it too, before the first one cleared the index.
         const [answer = ""] = await second.tell("create 1 1");
@@ -476,7 +475,7 @@ withFile.test("a process that was suspended while its log was emptied gives no i
   const problem = /-wal was emptied while in use; .* may be lost/;
   await assertUnavailable(storage.ping(), problem);
   await storage.close();
-  await delay(4 * LOOK_INTERVAL);
+  await looks(4);
   await assertUnavailable(
     open(),
     /-wal may have been emptied while programs use it/,
@@ -499,7 +498,7 @@ withFile.test("a copy is refused once the log was emptied", async ({ path, open 
     truncateSync(`${path}-wal`);
     const problem = /^Cannot copy: .*-wal was emptied while in use/;
     await assertUnavailable(count(), problem);
-    await delay(4 * LOOK_INTERVAL);
+    await looks(4);
     await assertUnavailable(count(), problem);
   });
   await source.close();
@@ -581,7 +580,7 @@ for (const suffix of ["-wal", "-shm"]) {
       storage,
       /end that program, then restart this process/,
     );
-    await delay(3 * LOOK_INTERVAL);
+    await looks(3);
     assert.deepEqual(readFileSync(path), before);
     const other = new DatabaseSync(path);
     other.exec("BEGIN IMMEDIATE; ROLLBACK");
@@ -666,6 +665,14 @@ withFile.test("sqliteStorage stops once its file was emptied, and keeps the log 
   ]);
   assert.deepEqual(readFileSync(join(dirname(path), aside)), log);
 });
+
+/**
+ * Waits as long as so many looks at the files take, which must change nothing. On a slow machine
+ * there are fewer, or none.
+ */
+function looks(count: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, count * LOOK_INTERVAL));
+}
 
 /** Adds 300 pets, opens the file again, and adds 50 that are only in its log. */
 async function createManyAndMore(
