@@ -138,7 +138,7 @@ test("any request of fetch gets a well-formed answer that is declared, never 5xx
         assertWellFormed(answer, sent.method);
         assertDescribed(answer, sent);
       })),
-    runs(2000),
+    runs(1000),
   );
 });
 
@@ -171,6 +171,6 @@ test("any text as method, URL and Host get a well-formed answer, never 5xx", asy
           assertWellFormed({ status, headers: response.headers, text }, method);
         }),
     ),
-    runs(2000),
+    runs(1000),
   );
 });

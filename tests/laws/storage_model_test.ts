@@ -329,18 +329,18 @@ function assertAlike(
         }
       },
     ),
-    { numRuns: Math.min(runs(60).numRuns, most) },
+    { numRuns: Math.min(runs(40).numRuns, most) },
   );
 }
 
 test(
   "memory, SQLite, D1 and client answer every sequence of commands alike",
-  { timeout: patience(60) },
+  { timeout: patience(40) },
   () => assertAlike([memory, sqlite, d1, client]),
 );
 
 test(
   "memory and PostgreSQL answer every sequence of commands alike",
-  { skip, timeout: patience(60) },
+  { skip, timeout: patience(40) },
   () => assertAlike([memory, postgres], 2000), // each takes a tenth of a second
 );

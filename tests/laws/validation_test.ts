@@ -100,7 +100,7 @@ test("createPet takes JSON exactly if it is a pet, and names each member that is
       );
       assert.deepEqual(named, expected, message);
     }),
-    runs(3000),
+    runs(1500),
   );
 });
 
@@ -134,7 +134,7 @@ test("parseWithInt64 reads outermost members exactly, and all else as JSON.parse
       }
       assert.deepEqual(parseWithInt64(text, "first", "categoryId"), expected);
     }),
-    runs(3000),
+    runs(1500),
   );
 });
 
