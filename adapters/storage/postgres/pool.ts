@@ -102,6 +102,8 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
       const connection = new Connection(settings, host);
       try {
         const server = await connection.open({ writable });
+        // Otherwise its place would never be free again.
+        if (connection.hasEnded) throw new Error("Connection terminated");
         if (order === tried || order[0] === host) {
           return trust(connection, host, server);
         }
