@@ -1,6 +1,5 @@
 /** Arguments of the program, right and wrong. */
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { createServer } from "node:net";
 import process from "node:process";
@@ -13,7 +12,7 @@ import { runJudge } from "../../judge/main.ts";
 import { pathOf, readText } from "../../support/repository.ts";
 import { commandLine, RUNTIME, testUnless } from "../../support/runtime.ts";
 import { MAIN, runMain, taskFlags } from "../../support/standalone.ts";
-import { freePort, run } from "../../support/process.ts";
+import { freePort, portOf, run } from "../../support/process.ts";
 import { newFolder } from "../../support/temporary_directory.ts";
 
 /** What the program says to a command line, and to one in an environment. */
@@ -65,10 +64,9 @@ for (const [command, message, env] of REFUSED) {
 }
 
 test("start says which setting has a port that is in use", async (t) => {
-  const port = await freePort();
-  const blocker = createServer().listen(port, "127.0.0.1");
+  const blocker = createServer();
+  const port = await portOf(blocker);
   t.after(() => blocker.close());
-  await once(blocker, "listening");
   const cases = [
     [["--port", `${port}`], {}, "choose another port with --port"],
     [
