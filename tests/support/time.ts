@@ -29,9 +29,12 @@ export function awaitedLater<T>(promise: Promise<T>): Promise<T> {
   return promise;
 }
 
-/** Resolves in another task. */
+/**
+ * Resolves in another task, once what was to run at the end of this turn has run: on a busy machine a
+ * timer may run before it.
+ */
 export function nextTask(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0));
+  return new Promise((resolve) => setTimeout(() => setImmediate(resolve), 0));
 }
 
 /** Resolves after this many turns of the event loop: Node may run many timers in one. */
