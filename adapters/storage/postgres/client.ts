@@ -83,7 +83,10 @@ export class Connection extends DriverClient {
     // driver's document pg.Client, `error`), even if the server closes the connection in the
     // packet that opens it.
     this.on("error", () => this.hasEnded = true);
-    this.on("end", () => this.hasEnded = true);
+    this.on("end", () => {
+      this.hasEnded = true;
+      clearTimeout(this.#timer); // otherwise it would keep the program running
+    });
     catchReading(this.connection);
     if (settings.requireChannelBinding) refuseUnbound(this.connection);
   }
@@ -142,11 +145,12 @@ export class Connection extends DriverClient {
     clearTimeout(this.#timer);
     this.#timerEnds = this.#due;
     this.#timer = setTimeout(() => {
+      const isForEarlier = this.#due > this.#timerEnds;
       this.#timerEnds = Infinity;
       if (this.#reject === undefined) return;
-      if (performance.now() < this.#due) return this.#watch();
+      if (isForEarlier) return this.#watch();
       this.#reject(new Error("Query read timeout"));
-    }, this.#due - performance.now()).unref(); // the connection keeps the program running
+    }, this.#due - performance.now());
   }
 
   /** Resolves when it has ended. */

@@ -89,9 +89,10 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     }
   }
 
+  /** Ends a connection that nobody uses, once. Its place is free when it has ended. */
   function end(connection: Connection): void {
     trusted.delete(connection);
-    connection.end();
+    connection.end().then(freePlace);
   }
 
   /** Opens a connection to the host that served last or, if that fails, to another one. */
@@ -102,7 +103,7 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
       const connection = new Connection(settings, host);
       try {
         const server = await connection.open({ writable });
-        // Otherwise its place would never be free again.
+        // Otherwise it would be counted as open for ever.
         if (connection.hasEnded) throw new Error("Connection terminated");
         if (order === tried || order[0] === host) {
           return trust(connection, host, server);
@@ -134,7 +135,6 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
     connection.on("end", () => {
       open--;
       drop(connection);
-      freePlace();
     });
     splitBrain.look(host, server);
     return connection;
@@ -142,7 +142,7 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
 
   function mistrustAll(): void {
     trusted.clear();
-    for (const connection of idle.splice(0)) connection.end();
+    for (const connection of idle.splice(0)) end(connection);
   }
 
   /** Drops a connection that was lost while it was idle. */
