@@ -7,7 +7,10 @@ import { sandbox } from "../../../adapters/sandbox/mod.ts";
 import { REX_JSON } from "../../support/pets.ts";
 import { turns, until } from "../../support/time.ts";
 import { openWire, rawRequest } from "../../support/wire.ts";
-import { ends, everySandbox, headOf, LIST, untilEnded } from "./served.ts";
+import { onEverySandbox } from "./sandbox_program.ts";
+import { ends, headOf, LIST, untilEnded } from "./served.ts";
+
+const everySandbox = { test: onEverySandbox() };
 
 everySandbox.test("a lost answer ends the connection in order, although the body comes late", async (sandbox) => {
   const { tell, state } = sandbox;

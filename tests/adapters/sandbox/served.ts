@@ -1,9 +1,8 @@
 /** A sandbox behind its server: what is sent to it, and how requests end. */
 import { until } from "../../support/time.ts";
 import { rawRequest } from "../../support/wire.ts";
-import { onEverySandbox, type RunningSandbox } from "./sandbox_program.ts";
+import type { RunningSandbox } from "./sandbox_program.ts";
 
-export const everySandbox = { test: onEverySandbox() };
 export const LIST = rawRequest("GET /v1/pets", ["Authorization: Bearer test"]);
 
 /** The head of a create with a body of so many bytes. */

@@ -5,7 +5,10 @@ import { connect } from "node:net";
 import { REX_JSON } from "../../support/pets.ts";
 import { until } from "../../support/time.ts";
 import { rawRequest } from "../../support/wire.ts";
-import { ends, everySandbox, headOf, LIST, untilEnded } from "./served.ts";
+import { onEverySandbox } from "./sandbox_program.ts";
+import { ends, headOf, LIST, untilEnded } from "./served.ts";
+
+const everySandbox = { test: onEverySandbox() };
 
 everySandbox.test("the journal has the connection's port, the pet added, and when the answer ended", async (sandbox) => {
   const { key, tell, requests } = sandbox;

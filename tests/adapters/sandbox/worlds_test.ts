@@ -9,6 +9,7 @@ import { REX_JSON } from "../../support/pets.ts";
 import { findRuntimes, testUnless } from "../../support/runtime.ts";
 import { startSandbox } from "./sandbox_program.ts";
 import { atEnd } from "../../support/at_end.ts";
+import { until } from "../../support/time.ts";
 
 /** Makes a sandbox in process, and functions that ask it with a key. */
 function open(options?: SandboxOptions) {
@@ -192,9 +193,10 @@ test("the control address with a key is that of its world", async (t) => {
     assert.equal((await drive(key, "DELETE ")).status, 400, key);
   }
   await send("POST /v1/pets", REX_JSON, own);
-  const lines = program.stderr().trim().split("\n");
-  assert.equal(lines.at(-1), "test-a  POST /v1/pets  201, pet 3 added");
-  assert.equal(lines.length, 4);
+  const lines = () => program.stderr().trim().split("\n");
+  await until("the log has all lines", () => lines().length >= 4);
+  assert.equal(lines().at(-1), "test-a  POST /v1/pets  201, pet 3 added");
+  assert.equal(lines().length, 4);
 });
 
 for (const runtime of findRuntimes()) {
