@@ -1,6 +1,6 @@
 /** How an exam runs the program of a client, and the exit status of the command itself. */
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
@@ -12,6 +12,7 @@ import { pathOf } from "./support/repository.ts";
 import { run, startProgram } from "./support/process.ts";
 import { commandLine } from "./support/runtime.ts";
 import { newFolder } from "./support/temporary_directory.ts";
+import { until } from "./support/time.ts";
 
 const never = new AbortController().signal;
 const sh = (script: string): Runner => runnerOf(["sh", "-c", script]);
@@ -46,15 +47,13 @@ test("runnerOf reads UTF-8 across chunks, and no more than 8 MiB", async () => {
 
 /** Waits until no process has this id. */
 async function gone(pid: number): Promise<void> {
-  for (let i = 0; i < 500; i++) {
+  await until(`${pid} is gone`, () => {
     try {
-      process.kill(pid, 0);
+      return !process.kill(pid, 0);
     } catch {
-      return;
+      return true;
     }
-    await sleep(10);
-  }
-  assert.fail(`${pid} still runs`);
+  });
 }
 
 test("runnerOf does not wait for a process that keeps the pipe, and ends it", async () => {
@@ -63,11 +62,14 @@ test("runnerOf does not wait for a process that keeps the pipe, and ends it", as
   await gone(Number(output));
 });
 
-test("runnerOf ends a client and what it started, even if they ignore SIGTERM", async () => {
+test("runnerOf ends a client and what it started, even if they ignore SIGTERM", async (t) => {
   const control = new AbortController();
-  const client = sh("trap '' TERM; sleep 60 & echo $$ $!; wait; sleep 60");
+  const started = join(newFolder(t), "started");
+  const client = sh(
+    `trap '' TERM; sleep 60 & echo $$ $!; touch ${started}; wait; sleep 60`,
+  );
   const ended = client({}, control.signal);
-  await sleep(500);
+  await until("it has started", () => existsSync(started));
   control.abort();
   const { code, output } = await ended;
   assert.equal(code, null);
@@ -285,7 +287,7 @@ test("an interrupted exam ends what it started", async (t) => {
   const script = `trap '' TERM; echo $$ >> ${pids}; sleep 60`;
   const program = startProgram(t, [...EXAM, ...ONLY, "--", "sh", "-c", script]);
   const started = () => readFileSync(pids, "utf8").split("\n").slice(0, -1);
-  for (let i = 0; i < 1000 && started().length === 0; i++) await sleep(10);
+  await until("the client has started", () => started().length > 0);
   assert.equal(await program.end("SIGINT"), 130);
   assert.match(program.stderr(), /Interrupted/);
   assert.equal(started().length, 1);
