@@ -12,6 +12,7 @@ import {
 } from "../../support/time.ts";
 
 type Options = Partial<GroupedOptions<number, number>>;
+type Send = GroupedOptions<number, number>["send"];
 
 /** A queue whose groups are recorded, and end when the test says so unless it gives `send`. */
 function recorded(options: Options = {}) {
@@ -56,7 +57,7 @@ const reads = (options: Options = {}) =>
     ...options,
   });
 
-const atOnce: Options["send"] = (group) => Promise.resolve(group);
+const atOnce: Send = (group) => Promise.resolve(group);
 
 /** Sends as many items one by one as it takes until none waits for others. */
 async function sendAlone(
@@ -342,6 +343,49 @@ test("grouped counts a turn that requests hold up as one tick of its clock", asy
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2100);
   await new Promise((resolve) => setTimeout(resolve, 30));
   assert.deepEqual(await answerAll([first, second]), [1, 2]);
+});
+
+for (
+  const [message, send] of Object.entries<Send>({
+    rejected: () => Promise.reject(new Error("rejected")),
+    own: () => Promise.resolve([new Error("own")]),
+    "There is no result": () => Promise.resolve([]),
+  })
+) {
+  test(`grouped fails an item that is sent at once: ${message}`, async () => {
+    let sendNow = atOnce;
+    const queue = recorded({ send: (group) => sendNow(group) });
+    await sendAlone(queue);
+    sendNow = send;
+    const item = queue.run(5);
+    assert.deepEqual(queue.sent, [[5]]);
+    await assert.rejects(item, { message });
+    sendNow = atOnce;
+    assert.equal(await queue.run(6), 6);
+  });
+}
+
+test("grouped settles an item that is sent at once before it is closed", async () => {
+  const answers: (() => void)[] = [];
+  let isSlow = false;
+  const queue = recorded({
+    send: (group) =>
+      new Promise((resolve) => {
+        const answer = () => resolve(group);
+        isSlow ? answers.push(answer) : answer();
+      }),
+  });
+  await sendAlone(queue);
+  isSlow = true;
+  const item = queue.run(5);
+  assert.deepEqual(queue.sent, [[5]]);
+  let isClosed = false;
+  const closed = queue.close().then(() => isClosed = true);
+  await turns();
+  assert.equal(isClosed, false);
+  answers.forEach((answer) => answer());
+  assert.equal(await item, 5);
+  await closed;
 });
 
 test("grouped settles what it accepted before it is closed, and refuses the rest", async () => {
