@@ -102,9 +102,10 @@ export async function openPostgres(
     throw error;
   }
 
-  // Several groups of each kind, so that those that hang do not keep others waiting: gets, pages and
-  // look-ups of keys, which together leave one connection for creates.
-  const maxUnderWay = Math.max(1, Math.floor((address.driver.max - 1) / 3));
+  // Several groups of each kind, so that those that hang do not keep others waiting. From 7 connections
+  // on, gets, pages and look-ups of keys together leave one for creates.
+  const { max } = address.driver;
+  const maxUnderWay = Math.max(Math.min(max, 2), Math.floor((max - 1) / 3));
   const reads = { maxGroup: MAX_ROWS, maxUnderWay };
   const database: GroupStorage = {
     create: groupCreates(connections, idempotencyRetention),

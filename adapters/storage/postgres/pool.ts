@@ -9,11 +9,11 @@
  *   if it fails, the connection is ended.
  * - *Idle*: lent again, the latest used first. It is ended once it was not used for 30 s or, with
  *   several hosts, a minute after it was opened: its server may have become read-only meanwhile.
- * - *Mistrusted*: all that are open become so when one that was not is lost in use, because they may
- *   be dead too, and when a different host is used, because their server may have been replaced.
+ * - *Mistrusted*: all that are open become so when a trusted one is lost in use, because they may be
+ *   dead too, and when a different host is used, because their server may have been replaced.
  *   Those that are idle are ended at once, those in use when they are returned.
- * - *Ended*: by this pool or by the server. It is never lent again. It counts towards the limit until
- *   the server has closed it, or for a second if that hangs.
+ * - *Ended*: by this pool or by the server. It is never lent again. One that was in use or idle counts
+ *   towards the limit until the server has closed it, or for a second if that hangs.
  */
 
 import { closedError, type PoolCounts } from "../pet_database.ts";
@@ -51,7 +51,10 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
   const idle: Connection[] = [];
   /** Those that are idle, or in use and not mistrusted. */
   const trusted = new Set<Connection>();
-  /** How many more may be opened: each has a place from before it connects until it has ended. */
+  /**
+   * How many more may be opened. Each has a place from before it connects until it has ended, or could
+   * not be opened.
+   */
   let freePlaces = max;
   /** Calls that wait, in order, for an idle connection or else a place. */
   const waiting: PromiseWithResolvers<Connection | undefined>[] = [];
@@ -157,9 +160,9 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
   // Ends those that were not used for long.
   const sweeping = setInterval(() => {
     const oldest = performance.now() - MAX_IDLE;
-    while (idle[0] && idle[0].usedAt <= oldest) {
-      end(idle[0]);
+    for (let found; (found = idle[0]) && found.usedAt <= oldest;) {
       idle.shift();
+      end(found);
     }
   }, MAX_IDLE).unref();
 

@@ -152,11 +152,11 @@ onDatabase.test("a create finds a connection while gets hang", async ({ url, ope
 onDatabase.test("a read that is repeated with little time left mistrusts no connection", async ({ t, url, sql }) => {
   await sql(`create sequence calls;
     create function fails_late() returns boolean language plpgsql as $$ begin
-      perform pg_sleep(0.7);
+      perform pg_sleep(2);
       if nextval('calls') = 1 then raise exception 'fails' using errcode = '40001'; end if;
       return true;
     end $$`);
-  const times = { connectTimeout: 3000, queryTimeout: 1000, lockTimeout: 600 };
+  const times = { connectTimeout: 3000, queryTimeout: 3000, lockTimeout: 600 };
   const connections = postgresConnections(parsePostgresUrl(url), times);
   atEnd(t, connections.close);
   const reading = connections.read("read", "select fails_late()");
