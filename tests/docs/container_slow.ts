@@ -169,7 +169,7 @@ inContainer.test("the image has the sandbox, and the judge of any store", async 
   assert.match(report, /^The interface: 35 hold, 0 fail, 0 cannot/m);
 });
 
-inContainer.test("the image has the exam, also of a client that is mounted", async (t) => {
+inContainer.test("the image examines a client that is mounted", async (t) => {
   const volume = newFolder(t);
   copyFileSync(pathOf("docs/examples/exam/adapter.ts"), join(volume, "my.ts"));
   const entrypoint = ["deno", "run", "-A", "/app/tests/program.ts"];

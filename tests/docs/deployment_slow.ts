@@ -202,8 +202,17 @@ test("the lines of docs/examples/kubernetes.yaml are what Kubernetes takes", () 
 
 // ---- Containers ----
 
-test("the image is built in the root, on the Deno of the tests", () => {
+test("the image is built of the files that are sent for it, on the Deno of the tests", () => {
   const folder = "docs/examples/container";
+  const [stage = ""] = dockerfile().split(/^FROM .*distroless/m);
+  const copied = Array.from(
+    stage.matchAll(/^COPY (.+) \S+$/gm),
+    ([, sources = ""]) => sources.split(" "),
+  ).flat();
+  const [all, ...sent] = readText(`${folder}/Dockerfile.dockerignore`)
+    .split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  assert.equal(all, "*");
+  assert.deepEqual(sent.map((line) => line.replace("!", "")), copied);
   const compose = readText(`${folder}/compose.yaml`);
   const context = one(compose, /^ *context: (\S+)$/m);
   assert.equal(join(ROOT, folder, context, "."), join(ROOT, "."));
