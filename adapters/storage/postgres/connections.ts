@@ -73,8 +73,8 @@ export function postgresConnections(
       // the connection is not lost.
       cause = new Error(connection.warning);
     } catch (error) {
-      // If a read is repeated it may have a moment only, after which a good server has not answered.
-      const isHasty = timeout < queryTimeout && isTimeout(error);
+      // A read that is repeated may have little time left, in which a good server need not answer.
+      const isHasty = timeout < queryTimeout / 2 && isTimeout(error);
       const isLost = isConnectionUseless(error) && !isHasty ||
         address.writable && isReadOnly(error);
       if (isLost) pool.lose(connection);
@@ -111,8 +111,9 @@ export function postgresConnections(
   return {
     /**
      * Sends a statement that changes nothing. If its connection fails, or a conflict with another
-     * transaction ended it, sends it once more on another one. `queryTimeout` limits both attempts
-     * together, from when the statement is first sent.
+     * transaction ended it, and a tenth of `queryTimeout` is left, sends it once more on another one.
+     * `queryTimeout` limits both attempts together, from when the statement is first sent, but not
+     * the wait for another connection.
      */
     read(
       action: string,
@@ -130,7 +131,7 @@ export function postgresConnections(
       return run(
         action,
         (send) => send(statement, values, { timeout: Math.max(1, rest()) }),
-        (error) => rest() >= 1 && canBeRepeated(error),
+        (error) => rest() >= queryTimeout / 10 && canBeRepeated(error),
       );
     },
 

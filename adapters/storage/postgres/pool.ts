@@ -7,13 +7,15 @@
  *   address. Hosts that cannot be reached, or must accept writes and do not, are passed over.
  * - *In use*: lent for one statement or transaction. If that succeeds, the connection becomes idle;
  *   if it fails, the connection is ended.
- * - *Idle*: lent again, the latest used first. It is ended once it was not used for 30 s or, with
- *   several hosts, a minute after it was opened: its server may have become read-only meanwhile.
+ * - *Idle*: lent again, the latest used first. It is ended after 30 s to a minute without use. With
+ *   several hosts it is not lent later than a minute after it was opened: its server may have become
+ *   read-only meanwhile.
  * - *Mistrusted*: all that are open become so when a trusted one is lost in use, because they may be
  *   dead too, and when a different host is used, because their server may have been replaced.
  *   Those that are idle are ended at once, those in use when they are returned.
  * - *Ended*: by this pool or by the server. It is never lent again. One that was in use or idle counts
- *   towards the limit until the server has closed it, or for a second if that hangs.
+ *   towards the limit until it is closed, for a second at most. A server that still works on its last
+ *   statement may have one more connection meanwhile.
  */
 
 import { closedError, type PoolCounts } from "../pet_database.ts";

@@ -164,6 +164,21 @@ onDatabase.test("a read that is repeated with little time left mistrusts no conn
   assert.equal(connections.counts().lost, 0);
 });
 
+onDatabase.test("a read that fails with hardly any time left is sent once", async ({ t, url, sql }) => {
+  await sql(`create sequence attempts;
+    create function fails() returns boolean language plpgsql as $$ begin
+      perform nextval('attempts'), pg_sleep(1.85);
+      raise exception 'fails' using errcode = '40001';
+    end $$`);
+  const times = { connectTimeout: 3000, queryTimeout: 2000, lockTimeout: 600 };
+  const connections = postgresConnections(parsePostgresUrl(url), times);
+  atEnd(t, connections.close);
+  const reading = connections.read("read", "select fails()");
+  await assert.rejects(reading, /fails$|Query read timeout$/);
+  const [row] = await sql("select last_value::int from attempts");
+  assert.equal(row?.last_value, 1);
+});
+
 onDatabase.test("a create is sent again if its connection was ended for being idle", async ({ open, sql }) => {
   const storage = await open();
   // Once, as the server does if idle_session_timeout passes just then.
