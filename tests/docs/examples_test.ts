@@ -445,11 +445,10 @@ test("Deno is started with -q: it would wait for a reader of its own lines", () 
 test("docs/operating.md, --help and deno.json have each setting and no others", async () => {
   const { stdout } = await runMain(["start", "--help"], {});
   const names = stdout.match(/(?<=^ {2})[A-Z_]+/gm) ?? [];
-  const [table = ""] = /^\| Variable [^]*?\n\n/m
+  const [, list = ""] = /^## Settings\n[^]*?\n(- [^]*?)\n\n/m
     .exec(readText("docs/operating.md")) ?? [];
-  const columns = table.match(/^\| `[^|]*/gm) ?? [];
-  const rows = columns.join().match(/[A-Z_]+/g);
-  assert.deepEqual(rows, names);
+  const items = list.match(/^- `[^:]*/gm) ?? [];
+  assert.deepEqual(items.join().match(/[A-Z_]+/g), names);
   assert.deepEqual(permissions.default.env, [...names, "PG*"]);
 });
 
@@ -464,7 +463,7 @@ test("the faults that docs/operating.md explains are in the program's own words"
   const sources = filesIn("adapters", ".ts").map(readText).join("\n");
   const [section = ""] = /^## If something is wrong\n[^]*?(?=^## )/m
     .exec(readText("docs/operating.md")) ?? [];
-  const causes = section.match(/^\| `.*?\|/gm) ?? [];
+  const causes = section.match(/^- `[^]*?`:/gm) ?? [];
   assert.notEqual(causes.length, 0);
   for (const cause of causes) {
     for (const [, words = ""] of cause.matchAll(/`(.*?)`/g)) {
