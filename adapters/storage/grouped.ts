@@ -4,8 +4,9 @@
  * a read sees all that was acknowledged before it arrived.
  *
  * The queue is sent at the end of the turn in which its first item arrived or a group ended: each
- * request arrives in a task of its own. It is sent immediately when there seems to be only
- * one client, or when `maxGroup` items are waiting (a turn of Node's loop can take seconds). `sendGroups` limits both.
+ * request arrives in a task of its own. It is sent immediately when there seems to be only one
+ * client, or when `maxGroup` items are waiting (a turn of Node's loop can take seconds).
+ * `sendGroups` limits both.
  */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
