@@ -159,18 +159,23 @@ async function runTrial(worlds: Worlds, { address, url: direct, trial, send }: {
   const digits = REMEDIES.loses_digits;
   if (wrong) found("loses_digits", toLine(wrong), `${CATEGORY}`, digits);
   if (received.problem === undefined && /^20[01]$/.test(`${received.status}`)) {
-    const value = parseWithInt64(received.text, "id", "categoryId");
-    const shown = [value].flat().map(toLine).join(", ");
+    const { text } = received;
+    const value = parseWithInt64(text, "id", "categoryId");
+    const shown = value === undefined
+      ? `no JSON: ${text.slice(0, 100)}`
+      : [value].flat().map(toLine).join(", ");
     const truths = isCreate
       ? added.map((pet) => toLine({ ...pet, categoryId: CATEGORY }))
       : [pets.slice(0, limit).map(toLine).join(", ")];
     const isCut = trial.faults.some(({ cut }) => cut !== undefined);
-    if (isAskedAgain && !received.text.includes(name)) {
+    if (isAskedAgain && !text.includes(name)) {
       found("caches", "the list before the create", "no-store, and a new pet");
     } else if (!truths.includes(shown)) { // of two pets, any
-      const truth = truths.join(" or ");
-      if (isCut) found("completes_cut_answer", shown, truth);
-      else found("loses_digits", shown, truth, digits);
+      if (isCut) {
+        const whole =
+          `${text.length} characters, as if they were the whole answer`;
+        found("completes_cut_answer", whole, "the answer broke off there");
+      } else found("loses_digits", shown, truths.join(" or "), digits);
     }
   }
   const isHarm = findings.some(({ isHarm }) => isHarm);

@@ -130,6 +130,7 @@ for (const [expected, name, habit] of WRONG) {
     const findings = await examine(t, habit);
     const all = findings.map(({ name }) => name);
     assert.ok(all.includes(expected), `${all}`);
+    for (const { shown } of findings) assert.doesNotMatch(shown, /undefined/);
     const others = findings.filter(({ isHarm, name }) =>
       isHarm && name !== expected
     );
