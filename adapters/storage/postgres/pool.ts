@@ -119,7 +119,7 @@ export function connectionPool(address: PostgresAddress, options: PoolOptions) {
         if (hosts.length === 1 || isRefusal(error)) throw error;
         faults.push(error);
       }
-      // Another call has moved to a different host meanwhile.
+      // Another call uses a different host by now.
       if (order !== tried) return await connect();
     }
     throw new AggregateError(faults, writable ? "no host accepts writes" : "");
