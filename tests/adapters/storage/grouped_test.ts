@@ -59,6 +59,19 @@ const reads = (options: Options = {}) =>
 
 const atOnce: Send = (group) => Promise.resolve(group);
 
+/** A database that answers at once or, while it is slow, when the test says so. */
+function slowable() {
+  const answers: (() => void)[] = [];
+  return {
+    isSlow: false,
+    send(group: readonly number[]): ReturnType<Send> {
+      if (!this.isSlow) return atOnce(group);
+      return new Promise((resolve) => answers.push(() => resolve(group)));
+    },
+    answer: () => answers.forEach((answer) => answer()),
+  };
+}
+
 /** Sends as many items one by one as it takes until none waits for others. */
 async function sendAlone(
   { run, sent }: Pick<ReturnType<typeof recorded>, "run" | "sent">,
@@ -95,27 +108,20 @@ test("grouped gathers items that arrive in tasks of their own, as requests do", 
 });
 
 test("grouped sends an item at once while nothing gathers, and gathers what follows", async () => {
-  const answers: (() => void)[] = [];
-  let isSlow = false;
-  const queue = reads({
-    send: (group) =>
-      new Promise((resolve) => {
-        const answer = () => resolve(group);
-        isSlow ? answers.push(answer) : answer();
-      }),
-  });
+  const database = slowable();
+  const queue = reads({ send: (group) => database.send(group) });
   const { run, sent } = queue;
   await sendAlone(queue);
-  isSlow = true;
+  database.isSlow = true;
   const items = [run(1)];
   assert.deepEqual(sent, [[1]]);
   // They do not share the place of the one that was sent before.
   items.push(run(1), run(2), run(1));
   while (sent.length === 1) await nextTask();
   assert.deepEqual(sent, [[1], [1, 2]]);
-  answers.forEach((answer) => answer());
+  database.answer();
   assert.deepEqual(await Promise.all(items), [1, 1, 2, 1]);
-  isSlow = false;
+  database.isSlow = false;
   const next = run(3);
   assert.equal(sent.length, 2, "items gathered lately, so it waits for others");
   await next;
@@ -366,24 +372,17 @@ for (
 }
 
 test("grouped settles an item that is sent at once before it is closed", async () => {
-  const answers: (() => void)[] = [];
-  let isSlow = false;
-  const queue = recorded({
-    send: (group) =>
-      new Promise((resolve) => {
-        const answer = () => resolve(group);
-        isSlow ? answers.push(answer) : answer();
-      }),
-  });
+  const database = slowable();
+  const queue = recorded({ send: (group) => database.send(group) });
   await sendAlone(queue);
-  isSlow = true;
+  database.isSlow = true;
   const item = queue.run(5);
   assert.deepEqual(queue.sent, [[5]]);
   let isClosed = false;
   const closed = queue.close().then(() => isClosed = true);
   await turns();
   assert.equal(isClosed, false);
-  answers.forEach((answer) => answer());
+  database.answer();
   assert.equal(await item, 5);
   await closed;
 });
